@@ -85,7 +85,7 @@ let package = Package(
     // Row 1
     module("Domain", [], pure),
     // Row 2
-    module("Loop", ["Domain", "CEpoll"]),
+    module("Loop", ["Domain", "CEpoll"], hot),
     module("JSON", ["Domain", "CSimdJSON"]),
     module("Telemetry", ["Domain"]),
     module("Audience", ["Domain"], pure),
@@ -96,11 +96,11 @@ let package = Package(
     module("HTTP2", ["Domain", "Loop", "TLS", "CNGHTTP2"], hot),
     module("HTTPClient", ["Domain", "Loop", "CCurl"]),
     module("HTTPServer", ["Domain", "Loop", "CMicroHTTPD"]),
-    module("RedisClient", ["Domain", "Loop", "TLS", "CHiredis"]),
+    module("RedisClient", ["Domain", "Loop", "TLS", "CHiredis"], hot),
     // Row 5
     module("Intake", ["Domain", "JSON", "Audience"], pure),
     module(
-      "Store", ["Domain", "Audience", "Loop", "TLS", "RedisClient"],
+      "Store", ["Domain", "Audience", "Loop", "TLS", "RedisClient"], hot,
       // The scripts that run inside Redis.
       resources: [.embedInCode("Lua")]),
     module("APNs", path: "Providers/APNs", ["Domain", "JSON", "TLS"], pure),

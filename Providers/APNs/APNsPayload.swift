@@ -92,18 +92,17 @@ enum APNsPayload {
   }
 
   private static func warn(about notification: Notification, _ warnings: inout [RenderWarning]) {
-    let absent: [(isGiven: Bool, field: String, note: String)] = [
-      (notification.icon != nil, "icon", "the app's own icon is shown"),
-      (notification.color != nil, "color", "no field for a color"),
-      (notification.androidChannel != nil, "android_channel", "Android only"),
-      (notification.androidVisibility != nil, "android_visibility", "Android only"),
-      (notification.androidTag != nil, "android_tag", "Android only; a collapse key replaces here"),
-      (notification.androidCount != nil, "android_count", "Android only; the badge counts here"),
-      (notification.androidTicker != nil, "android_ticker", "Android only"),
-      (notification.web != nil, "web", "for browsers only"),
-    ]
-    for (isGiven, field, note) in absent where isGiven {
+    func warn(_ isGiven: Bool, _ field: String, _ note: String) {
+      guard isGiven else { return }
       warnings.append(RenderWarning("/notification/\(field)", "apns: \(note)", isLeftOut: true))
     }
+    warn(notification.icon != nil, "icon", "the app's own icon is shown")
+    warn(notification.color != nil, "color", "no field for a color")
+    warn(notification.androidChannel != nil, "android_channel", "Android only")
+    warn(notification.androidVisibility != nil, "android_visibility", "Android only")
+    warn(notification.androidTag != nil, "android_tag", "Android only; a collapse key replaces here")
+    warn(notification.androidCount != nil, "android_count", "Android only; the badge counts here")
+    warn(notification.androidTicker != nil, "android_ticker", "Android only")
+    warn(notification.web != nil, "web", "for browsers only")
   }
 }

@@ -26,7 +26,9 @@ extension APNsAccount {
   private func headers(
     _ message: Message, startedAt: WallTime, _ warnings: inout [RenderWarning], _ faults: inout RenderFaults
   ) -> [Header] {
-    var headers = [Header(APNsHeader.pushType, message.kind.pushType)]
+    var headers: [Header] = []
+    headers.reserveCapacity(4)
+    headers.append(Header(APNsHeader.pushType, message.kind.pushType))
     if let priority = message.apnsPriority {
       headers.append(Header(APNsHeader.priority, priority))
       if let asked = message.priority, priority == "5", asked != .normal {

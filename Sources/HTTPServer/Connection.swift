@@ -96,27 +96,26 @@ extension HTTPServerResponse {
   var closingBytes: [UInt8]? {
     guard case .whole(let body) = body else { return nil }
     var text = "HTTP/1.1 \(status) \(String(cString: MHD_get_reason_phrase_for(UInt32(status))))\r\n"
-    for header in permittedHeaders { text += "\(header.name): \(header.value)\r\n" }
+    for header in headers {
+      if let value = header.permittedValue { text += "\(header.name): \(value)\r\n" }
+    }
     text += "content-length: \(body.count)\r\nconnection: close\r\n\r\n"
     return Array(text.utf8) + body
   }
+}
 
+extension Header {
   private static let controls = ByteSet { $0 < 0x20 || $0 == 0x7F }
   private static let reservedLengths = [0, 4, 10, 14, 17]
 
-  /// The headers an owner may set, without anything that could end a line.
-  var permittedHeaders: [Header] {
-    headers.compactMap { header in
-      // Most names have another length than these, and are not copied to be compared.
-      switch Self.reservedLengths.contains(header.name.utf8.count) ? header.name.lowercased() : nil {
-      case "content-length", "transfer-encoding", "connection", "date", "": return nil
-      default:
-        var header = header
-        if Self.controls.holdsSome(of: header.value) {
-          header.value = String(decoding: header.value.utf8.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
-        }
-        return header
-      }
+  /// What an owner may have said, without anything that could end a line. Nil: the server sets this header itself.
+  var permittedValue: String? {
+    // Most names have another length than these, and are not copied to be compared.
+    switch Self.reservedLengths.contains(name.utf8.count) ? name.lowercased() : nil {
+    case "content-length", "transfer-encoding", "connection", "date", "": return nil
+    default:
+      guard Self.controls.holdsSome(of: value) else { return value }
+      return String(decoding: value.utf8.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
     }
   }
 }

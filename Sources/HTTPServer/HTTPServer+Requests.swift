@@ -202,9 +202,14 @@ extension HTTPServer {
     }
     guard let made else { return false }
     defer { MHD_destroy_response(made) }
-    for header in response.permittedHeaders { MHD_add_response_header(made, header.name, header.value) }
+    for header in response.headers { add(header, to: made) }
     if closing { MHD_add_response_header(made, "Connection", "close") }
     return MHD_queue_response(connection.raw, UInt32(response.status), made) == .YES
+  }
+
+  private func add(_ header: Header, to made: OpaquePointer) {
+    guard let value = header.permittedValue else { return }
+    header.name.withCString { name in value.withCString { value in _ = MHD_add_response_header(made, name, value) } }
   }
 
   /// The client has taken what was made of a streamed body: the connection waits for the next piece.

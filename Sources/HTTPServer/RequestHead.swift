@@ -24,7 +24,7 @@ struct RequestHead {
     guard headers.allSatisfy({ !$0.name.isEmpty && Self.token.holdsAll(of: $0.name) }) else {
       throw .badRequest("The name of a header is malformed.")
     }
-    guard headers.allSatisfy({ Self.visible.holdsAll(of: $0.value) }) else {
+    guard headers.allSatisfy({ !Self.controls.holdsSome(of: $0.value) || Self.visible.holdsAll(of: $0.value) }) else {
       throw .badRequest("A header holds a control character.")
     }
     let hosts = headers.count { $0.name == "host" }
@@ -108,6 +108,8 @@ struct RequestHead {
   private static let token = ByteSet { byte in
     byte.isASCIILetter || byte.isASCIIDigit || "-_.!#$%&'*+^`|~".utf8.contains(byte)
   }
+  /// Most values hold not even a tab, which is found eight bytes at a time.
+  private static let controls = ByteSet { $0 < 0x20 || $0 == 0x7F }
   /// What the value of a header may hold: no control character but the tab.
   private static let visible = ByteSet({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }, others: true)
 }

@@ -29,7 +29,12 @@ package struct JSONWriter {
     needsComma = true
   }
   /// Exact, also beyond 2^53, where some readers round.
-  package mutating func integer(_ number: some BinaryInteger) { word(String(number)) }
+  package mutating func integer(_ number: some BinaryInteger) {
+    guard let small = Int(exactly: number), small >= 0 else { return word(String(number)) }
+    separate()
+    bytes.appendDigits(of: small)
+    needsComma = true
+  }
   package mutating func bool(_ flag: Bool) { word(flag ? "true" : "false") }
   package mutating func null() { word("null") }
   /// `number` must be finite. A whole one is written like an integer.

@@ -1,4 +1,5 @@
 import CHiredis
+import Domain
 
 /// Appends `command` in Redis' wire form.
 func format(_ command: RedisCommand, into output: inout [UInt8]) {

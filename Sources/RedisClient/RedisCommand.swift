@@ -1,3 +1,5 @@
+import Domain
+
 /// A command and its arguments, as bytes: nothing in them is ever interpreted.
 package struct RedisCommand: Sendable {
   /// The arguments as Redis takes them: each behind its length.
@@ -97,14 +99,6 @@ extension Int {
       count += 1
     }
     return count
-  }
-}
-
-extension [UInt8] {
-  /// Of a number that is not negative.
-  mutating func appendDigits(of number: Int) {
-    if number > 9 { appendDigits(of: number / 10) }
-    append(UInt8(ascii: "0") + UInt8(number % 10))
   }
 }
 

@@ -17,7 +17,7 @@ struct ByteSetTests {
         let before = String(repeating: filler, count: place)
         let after = String(repeating: filler, count: 23 - place)
         let text = before + letter + after
-        for set in [Self.quoted, Self.brace, Self.many, Self.nul, .capitals] {
+        for set in [Self.quoted, Self.brace, Self.many, Self.nul, .lowercaseHexDigits] {
           let expected = text.utf8.contains { set.contains($0) }
           #expect(set.holdsSome(of: text) == expected, "\(byte) at \(place) among \(filler)")
         }

@@ -161,7 +161,7 @@ final class Auditor {
 
   // MARK: Writing
 
-  private func note(_ entry: AuditEntry, _ app: AppID) {
+  private func note(_ entry: consuming AuditEntry, _ app: AppID) {
     tell(entry, of: app, .debug)
     unwritten[app, default: []].append(entry)
     unwrittenCount += 1
@@ -278,7 +278,9 @@ extension HTTPServerResponse {
   /// The id that a JSON answer begins with, or else the last step of `location`.
   fileprivate var createdID: String? {
     if let location = headers.first(where: { $0.name == "location" })?.value {
-      return location.split(separator: "/").last.map(String.init)
+      // By bytes: each send comes here.
+      let start = location.utf8.lastIndex(of: UInt8(ascii: "/")).map { location.utf8.index(after: $0) }
+      return String(location[(start ?? location.startIndex)...])
     }
     guard case .whole(let bytes) = body, bytes.starts(with: Self.idStart) else { return nil }
     let rest = bytes[Self.idStart.count...]

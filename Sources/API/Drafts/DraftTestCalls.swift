@@ -116,7 +116,7 @@ struct DraftTestCalls {
   private func resolve(_ recipients: TestRecipients, as message: Message, _ app: AppID) async throws(Problem)
     -> ResolvedRecipients
   {
-    var all = ResolvedRecipients(targets: [])
+    let all = ResolvedRecipients(targets: [])
     for to in recipients.ways {
       var message = message
       message.to = to
@@ -128,7 +128,7 @@ struct DraftTestCalls {
     }
     var seen: Set<DeviceID> = []
     let first = all.targets.map { seen.insert($0.device).inserted }
-    var resolved = ResolvedRecipients(
+    let resolved = ResolvedRecipients(
       targets: zip(all.targets, first).filter(\.1).map(\.0), devices: zip(all.devices, first).filter(\.1).map(\.0),
       warnings: all.warnings)
     resolved.others = all.others

@@ -212,7 +212,7 @@ final class BulkSendCalls {
     for ((index, prepared), result) in zip(drafts, stored) {
       switch result {
       case .success(let id):
-        counts.acceptedMessage(prepared.submission)
+        counts.accepted(prepared)
         work.settle(index, .success(AcceptedMessage(id, prepared)))
       case .failure(let error): work.fail(index, Problem(error))
       case nil: others.append((index, prepared))

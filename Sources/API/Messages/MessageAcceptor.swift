@@ -75,7 +75,7 @@ final class MessageAcceptor {
       }
     }
     switch acceptance {
-    case .accepted, .unconfirmed(_, _, isRepeated: false): counts.acceptedMessage(prepared.submission)
+    case .accepted, .unconfirmed(_, _, isRepeated: false): counts.accepted(prepared)
     case .unconfirmed(_, _, isRepeated: true): call.allowance?.refund(.deliveries, prepared.count)
     case .repeated(let id) where id == prepared.submission.id:
       call.allowance?.refund(.deliveries, prepared.count)
@@ -92,7 +92,7 @@ final class MessageAcceptor {
       await discharge(prepared, call)
       return nil
     }
-    counts.acceptedMessage(prepared.submission)
+    counts.accepted(prepared)
     return AcceptedMessage(id, prepared)
   }
 
@@ -108,7 +108,7 @@ final class MessageAcceptor {
 
   /// How many replicas must have it: as the message says, or else its app.
   func chooseReplicas(_ prepared: PreparedMessage, _ app: AppID) {
-    prepared.submission.replicas = prepared.message.replicas ?? configuration.apps[app]?.replicas ?? 0
+    prepared.submission.replicas = prepared.message.replicas ?? configuration.found(app)?.app.replicas ?? 0
   }
 
   /// The answer to an acceptance. `prepared`: the message as this request has read it; a repeat warns as it would warn

@@ -43,7 +43,7 @@ final class MessageCheck {
     var faults = MessageFaults()
     _ = try await faults.check { () throws(Problem) in try await attributes.check(contents, call) }
     _ = try await faults.check { () throws(Problem) in try checkZones(message) }
-    var found = try await faults.check(recipients)
+    let found = try await faults.check(recipients)
     var findings = RenderingFindings()
     if let found {
       findings =
@@ -51,11 +51,11 @@ final class MessageCheck {
           try rendering.check(contents, found.credentials, call.now, devices: found.devicesByCredential)
         } ?? findings
     }
-    guard faults.violations.isEmpty, found != nil else {
+    guard faults.violations.isEmpty, let found else {
       throw Problem(Refusal(violations: faults.violations), .invalidMessage)
     }
-    if case .users = message.to { found!.leaveOutWithoutActivityToken(at: findings.needLiveActivityToken) }
-    return (found!, findings.notices)
+    if case .users = message.to { found.leaveOutWithoutActivityToken(at: findings.needLiveActivityToken) }
+    return (found, findings.notices)
   }
 
   /// Times of day need the database of zones.

@@ -131,8 +131,11 @@ struct AcceptedMessage {
     }
   }
 
-  func write(to writer: inout JSONWriter) {
-    writer.member("id", id.description)
+  func write(to writer: inout JSONWriter) { write(to: &writer, as: id.description) }
+
+  /// `text`: its id.
+  fileprivate func write(to writer: inout JSONWriter, as text: String) {
+    writer.member("id", text)
     writer.member("state", state.rawValue)
     writer.member("targets", targets)
     writer.member("starts_at", startsAt?.rfc3339)
@@ -149,8 +152,9 @@ struct AcceptedMessage {
 
 extension Answer {
   static func accepted(_ message: AcceptedMessage) -> HTTPServerResponse {
-    var headers = [Header("location", "/v1/messages/\(message.id)")]
+    let id = message.id.description
+    var headers = [Header("location", "/v1/messages/" + id)]
     if message.isRepeated { headers.append(Header("idempotent-replayed", "true")) }
-    return json(202, headers: headers) { message.write(to: &$0) }
+    return json(202, headers: headers) { message.write(to: &$0, as: id) }
   }
 }

@@ -24,7 +24,8 @@ struct RenderingCheck {
   /// would refuse is refused as a whole, naming the provider and what is too much. What is mapped or left out becomes a
   /// warning. `devices`: that go through each account.
   func check(
-    _ contents: [VariantTexts], _ credentials: [CredentialID], _ now: WallTime, devices: [CredentialID: Int] = [:]
+    _ contents: [VariantTexts], _ credentials: [CredentialID], _ now: WallTime,
+    devices: @autoclosure () -> [CredentialID: Int] = [:]
   ) throws(Problem) -> RenderingFindings {
     var violations: [Violation] = []
     var told: Set<Violation> = []
@@ -39,7 +40,7 @@ struct RenderingCheck {
           do throws(RenderFault) {
             let rendering = try account.render(texts.sample(choice), startedAt: now)
             if rendering.needsLiveActivityToken { findings.needLiveActivityToken.insert(credential) }
-            for warning in rendering.warnings where devices[credential, default: 0] >= warning.leastDevices {
+            for warning in rendering.warnings where devices()[credential, default: 0] >= warning.leastDevices {
               let notice = Notice(warning)
               if noticed.insert(notice).inserted { findings.notices.append(notice) }
             }

@@ -16,13 +16,13 @@ extension RecipientResolver {
     _ message: Message, _ call: Call, document: JSONValue, keepsDevices: Bool, owners: OwnerLookup = .lookedUp
   ) async throws(Problem) -> ResolvedRecipients {
     guard let (expression, pointer) = try expression(of: message, document) else {
-      var listed = try await resolveListed(message, call.app, keepsDevices: keepsDevices, owners: owners)
+      let listed = try await resolveListed(message, call.app, keepsDevices: keepsDevices, owners: owners)
       listed.firstStart = firstStart(of: message, listed, call)
       return listed
     }
     let text = document["to"]?["audience"]?.string
     let resolved = try await audiences.writtenOut(expression, call, at: pointer, text: text, .invalidMessage)
-    var recipients = try await resolve(message, resolved, call, at: pointer, text: text)
+    let recipients = try await resolve(message, resolved, call, at: pointer, text: text)
     if !expression.names.isEmpty { recipients.expression = resolved.canonical }
     return recipients
   }
@@ -46,14 +46,14 @@ extension RecipientResolver {
     let hints = await self.hints.notices(of: count, resolved, call, at: pointer)
     let first = try await firstStart(of: message, selection, resolver, call)
     if Schedule(message, first: first, now: call.now) != nil {
-      var recipients = later(count, selection, message, counts(of: count, resolver), at: pointer)
+      let recipients = later(count, selection, message, counts(of: count, resolver), at: pointer)
       recipients.firstStart = first
       recipients.warnings += hints
       return recipients
     }
     guard count.total > urgentTargets else {
       let devices = try await members(selection, resolver, call, partitions: count.byPartition.keys.sorted())
-      var recipients = ResolvedRecipients(targets: devices.map(resolver.target), devices: devices)
+      let recipients = ResolvedRecipients(targets: devices.map(resolver.target), devices: devices)
       if devices.isEmpty {
         recipients.warnings.append(
           Notice(
@@ -65,7 +65,7 @@ extension RecipientResolver {
     }
     let audience = SubmissionAudience(
       expression: resolved.canonical, reach: message.reach, counts: count.byPartition)
-    var recipients = ResolvedRecipients(
+    let recipients = ResolvedRecipients(
       audience: audience, selection, count, countsByCredential: counts(of: count, resolver))
     recipients.warnings += hints
     return recipients
@@ -78,7 +78,7 @@ extension RecipientResolver {
   ) -> ResolvedRecipients {
     var counts = count.byPartition
     for partition in 0..<store.session.settings.partitions { counts[partition, default: 0] += 0 }
-    var recipients = ResolvedRecipients(
+    let recipients = ResolvedRecipients(
       audience: SubmissionAudience(expression: selection.expression.canonical, reach: message.reach, counts: counts),
       selection, count, countsByCredential: byCredential)
     if count.total == 0 {
@@ -124,7 +124,7 @@ extension RecipientResolver {
     }
     let token = String(decoding: JSONValue.array(filters).encoded, as: UTF8.self)
     let address = Address(provider: .oneSignal, token: token, tokenKind: .subscribers)
-    var recipients = ResolvedRecipients(targets: [resolver.target(address)])
+    let recipients = ResolvedRecipients(targets: [resolver.target(address)])
     recipients.warnings.append(
       Notice(
         pointer: "/onesignal_targeting", code: "counted_by_provider",

@@ -100,7 +100,7 @@ final class RecipientResolver {
         targets = zip(targets, first).filter(\.1).map(\.0)
       }
     }
-    var recipients = ResolvedRecipients(targets: targets, devices: kept, warnings: warnings)
+    let recipients = ResolvedRecipients(targets: targets, devices: kept, warnings: warnings)
     recipients.others = others
     recipients.asksOwner = asksOwner
     return recipients

@@ -1,8 +1,9 @@
 import Domain
 import Store
 
-/// Whom a message goes to, as it is handed to the store: targets by name, or an audience that the workers evaluate.
-struct ResolvedRecipients {
+/// Whom a message goes to, as it is handed to the store: targets by name, or an audience that the workers evaluate. It has
+/// one owner at a time; a class, so that handing it on copies nothing.
+final class ResolvedRecipients {
   var targets: [SubmissionTarget] = []
   /// Of each target what is registered; empty: nothing of the message depends on it.
   var devices: [StoredDevice?] = []
@@ -48,7 +49,7 @@ struct ResolvedRecipients {
 
   /// Devices of users that a Live Activity cannot reach through these accounts, as they have no token for it, are no
   /// targets.
-  mutating func leaveOutWithoutActivityToken(at accounts: Set<CredentialID>) {
+  func leaveOutWithoutActivityToken(at accounts: Set<CredentialID>) {
     guard !accounts.isEmpty else { return }
     let isReached = targets.map { target in
       guard case .queue(let credential) = target.route, accounts.contains(credential) else { return true }

@@ -4,8 +4,8 @@ import Intake
 import JSON
 import Store
 
-/// One authenticated request on its way through an operation.
-struct Call {
+/// One authenticated request on its way through an operation. A class, so that handing it on copies nothing.
+final class Call {
   static let maximumDepth = 32
   /// A target has six members at most: lists that are somewhat too long are still told what is wrong with them.
   static let limits = JSONLimits(depth: maximumDepth, values: 25 * RequestBounds.targets)
@@ -17,13 +17,21 @@ struct Call {
   let key: APIKey?
   let now: WallTime
   /// Of the key; nil on open endpoints.
-  var allowance: Allowance?
+  let allowance: Allowance?
   /// Of the store: cursors are known by it.
-  var cursorSecret: [UInt8] = []
+  let cursorSecret: [UInt8]
   /// Shared by all lines and checks of the request.
   let suggestions = SuggestionBudget()
   let notices = NoticeBudget()
   let attributes = KnownAttributes()
+
+  init(
+    request: HTTPServerRequest, parameters: [String], key: APIKey?, now: WallTime, allowance: Allowance? = nil,
+    cursorSecret: [UInt8] = []
+  ) {
+    (self.request, self.parameters, self.key, self.now) = (request, parameters, key, now)
+    (self.allowance, self.cursorSecret) = (allowance, cursorSecret)
+  }
 
   /// The tenant; an endpoint that needs a key has one.
   var app: AppID {
@@ -93,6 +101,7 @@ struct Call {
 
   /// What it says of the encoding of a text, in small letters and without quotes.
   static func charset(_ header: String) -> String? {
+    guard header.utf8.contains(UInt8(ascii: ";")) else { return nil }
     for parameter in header.lowercased().split(separator: ";").dropFirst() {
       let parts = parameter.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " && $0 != "\"" } }
       if parts.count == 2, parts[0] == "charset" { return parts[1] }

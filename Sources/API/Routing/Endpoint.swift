@@ -4,7 +4,7 @@ package import Store
 
 /// One method of one path: who may call it, what it takes and answers, and what carries it out. All that is known of an
 /// operation stands in its route. The router, the checks before an operation and /openapi.json are made of these.
-package struct Endpoint: Sendable {
+package final class Endpoint: Sendable {
   /// Who may call an operation. `open` needs no key.
   package enum Access: Sendable {
     case open

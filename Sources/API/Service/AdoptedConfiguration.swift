@@ -3,7 +3,14 @@ import Domain
 /// What the configuration at work says of apps and accounts. A reload may replace it while a request waits. Belongs to
 /// the loop.
 final class AdoptedConfiguration {
-  private(set) var apps: [AppID: App] { didSet { origins = Self.origins(of: apps) } }
+  private(set) var apps: [AppID: App] {
+    didSet {
+      origins = Self.origins(of: apps)
+      last = nil
+    }
+  }
+  /// The app that was asked for last, which is almost always the next one.
+  private var last: Tenant?
   /// Of web pages that may register browsers for any app.
   private(set) var origins: Set<String>
   private(set) var accounts: [CredentialID: any ProviderAccount] { didSet { openAccounts = Set(accounts.keys) } }
@@ -45,12 +52,27 @@ final class AdoptedConfiguration {
     apps.values.reduce(into: []) { $0.formUnion($1.registration.origins) }
   }
 
+  /// What is configured of an app. Handing it on copies nothing.
+  final class Tenant: Sendable {
+    let app: App
+    init(_ app: App) { self.app = app }
+  }
+
+  /// Nil: it is not configured.
+  func found(_ id: AppID) -> Tenant? {
+    if let last, last.app.id == id { return last }
+    guard let app = apps[id] else { return nil }
+    let tenant = Tenant(app)
+    last = tenant
+    return tenant
+  }
+
   /// The app of a key that passed authentication; its configuration may have gone since.
   func tenant(_ id: AppID) throws(Problem) -> App {
-    guard let app = apps[id] else {
+    guard let found = found(id) else {
       throw Problem(.unauthorized, "The app of this API key is no longer configured")
     }
-    return app
+    return found.app
   }
 
   /// What becomes of the targets of a message.

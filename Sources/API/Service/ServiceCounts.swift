@@ -54,12 +54,14 @@ final class ServiceCounts {
   }
 
   /// Members of an audience are queued, as far as is known at accept. How deliveries end is counted where they end.
-  func acceptedMessage(_ submission: Submission) {
-    accepted[submission.urgency]?.add()
-    if submission.targets.count == 1, case .queue = submission.targets[0].route { return queuedTargets.add() }
+  func accepted(_ message: PreparedMessage) {
+    accepted[message.submission.urgency]?.add()
+    if message.submission.targets.count == 1, case .queue = message.submission.targets[0].route {
+      return queuedTargets.add()
+    }
     var counts: [String: UInt64] = [:]
-    if let audience = submission.audience { counts["queued"] = UInt64(audience.counts.values.reduce(0, +)) }
-    for target in submission.targets {
+    if let audience = message.submission.audience { counts["queued"] = UInt64(audience.counts.values.reduce(0, +)) }
+    for target in message.submission.targets {
       switch target.route {
       case .queue: counts["queued", default: 0] += 1
       case .ended: counts["ended", default: 0] += 1

@@ -18,7 +18,7 @@ package struct ByteSet: Sendable {
 
   /// Of one byte.
   @inlinable package func contains(_ byte: UInt8) -> Bool {
-    byte < 128 ? ascii >> UInt128(byte) & 1 == 1 : hasOthers
+    byte < 128 ? ascii &>> UInt128(byte) & 1 == 1 : hasOthers
   }
 
   /// True of an empty text.
@@ -89,7 +89,8 @@ package struct ByteSet: Sendable {
 
   /// Letters in both cases.
   package static let hexDigits = ByteSet { $0.isHexDigit }
+  /// As tokens of APNs are kept.
+  package static let lowercaseHexDigits = ByteSet { $0.isHexDigit && !(0x41...0x5a).contains($0) }
   /// Visible ASCII without space.
   package static let printable = ByteSet { (0x21...0x7e).contains($0) }
-  package static let capitals = ByteSet { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
 }

@@ -30,9 +30,20 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// An IPv6 address in eight groups, none left out.
   package var description: String {
-    if isIPv4 { return [24, 16, 8, 0].map { String(low >> $0 & 0xff) }.joined(separator: ".") }
+    if isIPv4 { return ipv4Text }
     return [high, low].flatMap { word in [48, 32, 16, 0].map { String(word >> $0 & 0xffff, radix: 16) } }
       .joined(separator: ":")
+  }
+
+  /// Letter by letter: each send is entered into the audit with its address.
+  private var ipv4Text: String {
+    var text: [UInt8] = []
+    text.reserveCapacity(15)
+    for shift: UInt64 in [24, 16, 8, 0] {
+      text.appendDigits(of: Int(low >> shift & 0xff))
+      if shift > 0 { text.append(UInt8(ascii: ".")) }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   private static func ipv4(_ text: some StringProtocol) -> UInt32? {

@@ -37,9 +37,10 @@ final class AcceptQueue {
 
     var fault: StoreError? { if case .failed(let error) = self { error } else { nil } }
   }
-  private struct Waiting {
-    var entry: Entry
-    var done: (Stored) -> Void
+  private final class Waiting {
+    let entry: Entry
+    let done: (Stored) -> Void
+    init(_ entry: Entry, _ done: @escaping (Stored) -> Void) { (self.entry, self.done) = (entry, done) }
   }
   private final class Row {
     var waiting = FIFO<Waiting>()
@@ -96,7 +97,7 @@ final class AcceptQueue {
       row = Row(lane)
       rows[lane] = row
     }
-    row.waiting.append(Waiting(entry: entry, done: done))
+    row.waiting.append(Waiting(entry, done))
     if !row.isAtWork { send(row, of: lane) }
   }
 
@@ -126,11 +127,10 @@ final class AcceptQueue {
     var deliveries = 0
     var bytes = 0
     while let first = row.waiting.first, batch.count < most {
-      let entry = first.entry
-      deliveries += entry.deliveries
-      bytes += entry.keys.size + entry.arguments.size
+      deliveries += first.entry.deliveries
+      bytes += first.entry.keys.size + first.entry.arguments.size
       let fits = deliveries <= mostDeliveries && bytes <= mostBytes
-      guard batch.isEmpty || fits && entry.id.hour == batch[0].entry.id.hour else { break }
+      guard batch.isEmpty || fits && first.entry.id.hour == batch[0].entry.id.hour else { break }
       batch.append(first)
       _ = row.waiting.popFirst()
     }

@@ -181,8 +181,11 @@ package final class MessageAcceptance: StorePart {
     if let audience = submission.audience, case let aimed = MessageSpread.parts(of: audience), !aimed.isEmpty {
       home = aimed[Int(random % UInt64(aimed.count))].partition
     } else {
-      let partitions = submission.targets.lazy.map { self.session.partition(of: $0.device, in: submission.app) }
-      home = partitions.min() ?? Int(random % UInt64(settings.partitions))
+      home =
+        submission.targets.indices.reduce(nil as Int?) { least, place in
+          let partition = session.partition(of: submission.targets[place].device, in: submission.app)
+          return min(least ?? partition, partition)
+        } ?? Int(random % UInt64(settings.partitions))
     }
     return MessageID(acceptedAt: submission.acceptedAt, partition: home, random: random)
   }

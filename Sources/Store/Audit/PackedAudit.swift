@@ -1,7 +1,7 @@
 import Domain
 
-/// Entries of a trail in one value: a version, the words that stand in them, each once, and then entry after entry. Times
-/// are told by how long before the whole was written.
+/// Entries of a trail in one value: a version, the words that stand in them, and then entry after entry. Times are told by
+/// how long before the whole was written.
 enum PackedAudit {
   private static let version: UInt8 = 1
 
@@ -81,10 +81,11 @@ enum PackedAudit {
     mutating func number(of word: String?, slot: Int) -> Int {
       guard let word else { return 0 }
       if last[slot].number > 0, last[slot].word == word { return last[slot].number }
-      let number = known[word] ?? all.count + 1
+      // What an act has made has an id of its own: to look for it costs more than its bytes.
+      let number = slot == AuditEntry.createdSlot ? all.count + 1 : known[word] ?? all.count + 1
       if number > all.count {
         all.append(word)
-        known[word] = number
+        if slot != AuditEntry.createdSlot { known[word] = number }
       }
       last[slot] = (word, number)
       return number
@@ -94,6 +95,8 @@ enum PackedAudit {
 
 extension AuditEntry {
   static let wordCount = 9
+  /// Where `created` stands among the words.
+  fileprivate static let createdSlot = 5
   /// In the order in which they are stored.
   fileprivate var words: [String?] {
     get { [operation, key, user, address, object, created, code, requestID, query] }

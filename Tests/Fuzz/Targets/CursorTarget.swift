@@ -11,8 +11,8 @@ extension FuzzTarget {
     let request = HTTPServerRequest(
       method: "GET", path: "/v1/devices", query: [("cursor", text), ("user", "ana")], headers: [], body: [],
       address: NetworkAddress(ipv4: 1))
-    var call = Call(request: request, parameters: ["x"], key: FuzzWorld.key, now: FuzzWorld.now)
-    call.cursorSecret = Array(1...32)
+    let call = Call(
+      request: request, parameters: ["x"], key: FuzzWorld.key, now: FuzzWorld.now, cursorSecret: Array(1...32))
     demand((try? call.place(of: text, marked: "d") { $0 }) == nil, "nobody else makes a cursor")
     let own = call.cursor(at: text, marked: "d", filters: [text])
     demand((try? call.place(of: own, marked: "d", filters: [text]) { $0 }) == text, "a cursor stands for its place")

@@ -4,17 +4,25 @@ import TLS
 extension DeviceID {
   /// The id of a token that is registered under none: UUIDv5 of app, provider, environment and token.
   package static func derived(of address: Address, in app: AppID) -> DeviceID {
-    let name = [app.rawValue, address.provider.rawValue, address.environment.rawValue, address.token]
-    return DeviceID(
-      rawValue: UUIDBytes.v5(namespace: tokenNamespace, name: Array(name.joined(separator: "\0").utf8)).description)
+    let name = name(app.rawValue, address.provider.rawValue, address.environment.rawValue, address.token)
+    return DeviceID(rawValue: UUIDBytes.v5(namespace: tokenNamespace, name: name).description)
   }
 
   /// The id of what an installation registers. It tells nothing of the installation, whose id nobody can guess.
   package static func derived(of device: Device, in app: AppID, of installation: InstallationID) -> DeviceID {
-    let name = [app.rawValue, installation.text, installation.slot(of: device)]
-    return DeviceID(
-      rawValue: UUIDBytes.v5(namespace: installationNamespace, name: Array(name.joined(separator: "\0").utf8))
-        .description)
+    let name = name(app.rawValue, installation.text, installation.slot(of: device))
+    return DeviceID(rawValue: UUIDBytes.v5(namespace: installationNamespace, name: name).description)
+  }
+
+  /// Parted by NULs.
+  private static func name(_ parts: String...) -> [UInt8] {
+    var name: [UInt8] = []
+    name.reserveCapacity(parts.reduce(0) { $0 + $1.utf8.count + 1 })
+    for (place, part) in parts.enumerated() {
+      if place > 0 { name.append(0) }
+      name += part.utf8
+    }
+    return name
   }
 
   /// An id that nobody has and nobody guesses (UUIDv4).
