@@ -33,10 +33,10 @@ package final class HTTPServer {
   private(set) var isStopping = false
   private var waiters: [UnsafeContinuation<Void, Never>] = []
 
-  /// libmicrohttpd takes half of it for reading, the rest for headers, parameters and the answer's head. Where a head leaves no room
-  /// for the answer it closes the connection without one. It clears all of it behind each request of a kept connection, so that more
-  /// costs time.
-  private static let memoryPerHeadByte = 4
+  /// Bytes of libmicrohttpd for a connection, for its head, the headers' places, and the answer's head: so much that a head of
+  /// twice the limit, with as many headers as are allowed, is told by us that it is too large. It clears all of it behind each
+  /// request of a kept connection, and half of it before the answer, so that more costs time.
+  private static func memory(forHead limit: Int) -> Int { max(32_768, limit * 5 / 2) }
 
   /// `handle` runs as a task on the loop, one per request; the connection waits meanwhile. `admit` is asked before it, when the
   /// head has come: nothing of a body is read before its verdict. `refuse` makes the answer for what the server refuses by
@@ -70,7 +70,7 @@ package final class HTTPServer {
     // Callbacks come only from inside calls on the loop, and only until `stop`, which releases this.
     daemon = fanfare_mhd_start(
       listening.descriptor, UInt32(settings.maximumConnections),
-      max(32_768, settings.maximumHead * Self.memoryPerHeadByte), credentials == nil ? 0 : 1, callbacks)
+      Self.memory(forHead: settings.maximumHead), credentials == nil ? 0 : 1, callbacks)
     guard let daemon else { throw HTTPServerFailure(reason: "cannot listen on port \(port)") }
     _ = Unmanaged.passRetained(self)
     loop.watch(fanfare_mhd_epoll(daemon), [.readable]) { [unowned self] _ in run() }

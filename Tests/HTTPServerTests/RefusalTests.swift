@@ -73,10 +73,18 @@ struct RefusalTests {
     #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4") || answer.hasPrefix("HTTP/1.1 505"), "\(answer)")
   }
 
-  @Test("a head beyond the limits gets a readable 431", arguments: [20_000, 200_000])
+  @Test("a head beyond the limits gets a readable 431", arguments: [20_000, 32_700, 36_000, 60_000, 200_000])
   func head(size: Int) async throws {
     let head = "GET / HTTP/1.1\r\nHost: h\r\nX: \(String(repeating: "x", count: size))\r\n\r\n"
     #expect(try await refused(Array(head.utf8)).hasPrefix("HTTP/1.1 431 "))
+  }
+
+  @Test("a head of twice the limit is refused by us, in one header or in as many as are allowed", arguments: [1, 99])
+  func twice(count: Int) async throws {
+    let each = (2 * Self.guarded.maximumHead - 40) / count - "X99: \r\n".utf8.count
+    let headers = (0..<count).map { "X\($0): \(String(repeating: "x", count: each))\r\n" }.joined()
+    let answer = try await refused(Array("GET / HTTP/1.1\r\nHost: h\r\n\(headers)\r\n".utf8))
+    #expect(answer.hasPrefix("HTTP/1.1 431 ") && answer.contains("dressed: "))
   }
 
   @Test("too many headers get 431")
