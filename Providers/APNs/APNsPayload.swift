@@ -2,21 +2,24 @@ import Domain
 
 /// The `aps` dictionary of protocols/apns.md section 5.
 enum APNsPayload {
-  static func aps(_ message: Message, warnings: inout [RenderWarning]) -> [JSONMember] {
+  /// `notification`: the message's.
+  static func aps(
+    _ message: Message, _ notification: Notification?, warnings: inout [RenderWarning]
+  ) -> [JSONMember] {
     var aps: [JSONMember] = []
     switch message.kind {
     case .alert: break
     case .background:
-      if message.notification != nil {
+      if notification != nil {
         warnings.append(
           RenderWarning("/notification", "apns: a background message shows nothing", isLeftOut: true))
       }
       return [contentAvailable]
-    case .liveActivity: return message.liveActivity.map { activity($0, message.notification, &warnings) } ?? []
+    case .liveActivity: return message.liveActivity.map { activity($0, notification, &warnings) } ?? []
     case .widgets, .controls: return [JSONMember("content-changed", .bool(true))]
     case .voip, .location, .complication, .fileProvider, .mdm, .pushToTalk: return []
     }
-    guard let notification = message.notification else { return message.contentAvailable ? [contentAvailable] : [] }
+    guard let notification else { return message.contentAvailable ? [contentAvailable] : [] }
     aps.set("alert", members: alert(notification))
     aps.set("badge", notification.badge)
     aps.set("sound", sound(notification.sound, warnings: &warnings))

@@ -110,7 +110,8 @@ extension APNsAccount {
         RenderFault(
           pointer: "/data/aps", code: "reserved_key", detail: "apns: use notification and overrides.apns.aps instead"))
     }
-    var aps = APNsPayload.aps(message, warnings: &warnings)
+    let notification = message.notification
+    var aps = APNsPayload.aps(message, notification, warnings: &warnings)
     aps.merge(message.overrides.aps)
     if message.kind == .alert, aps["alert"] == nil, aps["badge"] == nil, aps["sound"] == nil {
       faults.add(
@@ -123,7 +124,6 @@ extension APNsAccount {
     // Pushes that the app itself handles have no `aps`; an empty payload is none.
     if !aps.isEmpty || root.isEmpty { root.insert(JSONMember("aps", .object(aps)), at: 0) }
     if message.kind == .alert {
-      let notification = message.notification
       add(imageKey, notification?.image.map(JSONValue.string), "/notification/image", to: &root, &warnings)
       add(dataKeys.link, notification?.link.map(JSONValue.string), "/notification/link", to: &root, &warnings)
       add(dataKeys.buttons, notification?.buttonData, "/notification/buttons", to: &root, &warnings)

@@ -39,21 +39,27 @@ struct RequestHead {
 
   /// Requests whose length could be read in two ways are how requests are smuggled past proxies.
   private static func framing(_ headers: [Header]) throws(HTTPRefusal) -> (Int?, Bool) {
-    let lengths = headers.filter { $0.name == "content-length" }
-    let encodings = headers.filter { $0.name == "transfer-encoding" }
+    var (lengths, encodings): ([String], [String]) = ([], [])
+    for header in headers {
+      switch header.name {
+      case "content-length": lengths.append(header.value)
+      case "transfer-encoding": encodings.append(header.value)
+      default: break
+      }
+    }
     guard lengths.count <= 1 else { throw .badRequest("Send Content-Length once.") }
     guard lengths.isEmpty || encodings.isEmpty else {
       throw .badRequest("Send Content-Length or Transfer-Encoding, not both.")
     }
     if let encoding = encodings.first {
-      guard encodings.count == 1, encoding.value.lowercased() == "chunked" else {
+      guard encodings.count == 1, encoding.lowercased() == "chunked" else {
         throw .badRequest("The only known Transfer-Encoding is chunked.")
       }
       return (nil, true)
     }
     guard let length = lengths.first else { return (nil, false) }
-    guard length.value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-      let count = Int(length.value)
+    guard length.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      let count = Int(length)
     else { throw .badRequest("Content-Length must be a number.") }
     return (count, count > 0)
   }

@@ -279,8 +279,9 @@ extension HTTPServerResponse {
   fileprivate var createdID: String? {
     if let location = headers.first(where: { $0.name == "location" })?.value {
       // By bytes: each send comes here.
-      let start = location.utf8.lastIndex(of: UInt8(ascii: "/")).map { location.utf8.index(after: $0) }
-      return String(location[(start ?? location.startIndex)...])
+      let steps = Array(location.utf8)
+      let start = steps.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+      return String(decoding: steps[start...], as: UTF8.self)
     }
     guard case .whole(let bytes) = body, bytes.starts(with: Self.idStart) else { return nil }
     let rest = bytes[Self.idStart.count...]

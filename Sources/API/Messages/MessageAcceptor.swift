@@ -108,7 +108,7 @@ final class MessageAcceptor {
 
   /// How many replicas must have it: as the message says, or else its app.
   func chooseReplicas(_ prepared: PreparedMessage, _ app: AppID) {
-    prepared.submission.replicas = prepared.message.replicas ?? configuration.found(app)?.app.replicas ?? 0
+    prepared.submission.replicas = prepared.message.replicas ?? configuration.found(app)?.replicas ?? 0
   }
 
   /// The answer to an acceptance. `prepared`: the message as this request has read it; a repeat warns as it would warn

@@ -86,7 +86,7 @@ final class MessagePreparation {
     warnings += notices
     let prepared = PreparedMessage(
       message, recipients, body: body, app: call.app, now: call.now, warnings: warnings,
-      errorBrake: configuration.found(call.app)?.app.errorBrake, urgentTargets: urgentTargets)
+      errorBrake: configuration.found(call.app)?.errorBrake, urgentTargets: urgentTargets)
     try await foresee(prepared, recipients, outlook, call, purpose)
     prepared.warnings = call.notices.told(prepared.warnings)
     return prepared

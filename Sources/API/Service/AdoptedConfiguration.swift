@@ -56,6 +56,9 @@ final class AdoptedConfiguration {
   final class Tenant: Sendable {
     let app: App
     init(_ app: App) { self.app = app }
+
+    var errorBrake: ErrorBrake? { app.errorBrake }
+    var replicas: Int { app.replicas }
   }
 
   /// Nil: it is not configured.

@@ -22,8 +22,9 @@ package struct MessageTexts: Sendable {
   /// Reads all texts of the notification; done once per message.
   package init(_ message: Message) {
     self.message = message
-    languages = message.notification?.localized.map(\.language) ?? []
-    let templates = message.notification?.templates ?? []
+    let notification = message.notification
+    languages = notification?.localized.map(\.language) ?? []
+    let templates = notification?.templates ?? []
     slots = Self.slots(in: templates)
     hasTemplates = !templates.isEmpty
   }

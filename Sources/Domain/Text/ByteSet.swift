@@ -1,7 +1,8 @@
 /// A set of bytes, to look through texts with: a bit is tested for each byte, and no closure is called.
 package struct ByteSet: Sendable {
-  /// Bytes below 128, a bit each.
-  @usableFromInline let ascii: UInt128
+  /// Bytes below 64, a bit each, and those from there below 128.
+  @usableFromInline let low: UInt64
+  @usableFromInline let high: UInt64
   /// All bytes from 128 on, which are parts of longer letters in UTF-8.
   @usableFromInline let hasOthers: Bool
   /// Nil: texts are looked through byte by byte.
@@ -9,16 +10,17 @@ package struct ByteSet: Sendable {
 
   /// `others`: with all bytes from 128 on.
   package init(_ members: (UInt8) -> Bool, others: Bool = false) {
-    var bits: UInt128 = 0
-    for byte in UInt8(0)..<128 where members(byte) { bits |= 1 << UInt128(byte) }
-    ascii = bits
+    func bits(from first: UInt8) -> UInt64 {
+      (0..<64).reduce(UInt64(0)) { members(first + $1) ? $0 | 1 << UInt64($1) : $0 }
+    }
+    (low, high) = (bits(from: 0), bits(from: 64))
     hasOthers = others
     words = others ? nil : WordTest(members)
   }
 
   /// Of one byte.
   @inlinable package func contains(_ byte: UInt8) -> Bool {
-    byte < 128 ? ascii &>> UInt128(byte) & 1 == 1 : hasOthers
+    byte < 128 ? (byte < 64 ? low : high) &>> UInt64(byte) & 1 == 1 : hasOthers
   }
 
   /// True of an empty text.

@@ -216,6 +216,7 @@ struct Fields {
     -> Choice? where Choice.RawValue == String
   {
     guard let value = self[name] else { return nil }
+    if case .string(let word) = value, let choice = Choice(rawValue: word) { return choice }
     let words = Choice.allCases.map(\.rawValue)
     guard case .string(let word) = value else {
       let number = String(decoding: value.encoded.prefix(8), as: UTF8.self)
@@ -223,7 +224,6 @@ struct Fields {
       wrong(name, value, "one of the words \(words.joined(separator: ", "))", more: hint, &findings)
       return nil
     }
-    if let choice = Choice(rawValue: word) { return choice }
     let faults = findings.faults
     findings.refuse(place.member(name), .unknownValue, Self.unknown(value: word, of: name, among: words, faults))
     return nil

@@ -9,8 +9,7 @@ extension MessageID {
     return bytes
   }
   func appendRaw(to bytes: inout [UInt8]) {
-    for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: high >> shift)) }
-    for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: low >> shift)) }
+    withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { bytes.append(contentsOf: $0) }
   }
 
   init?(raw: [UInt8]) {
