@@ -26,6 +26,11 @@ enum Metric: String, CaseIterable, Sendable {
   case scheduled = "redis_scheduled_bytes"
   case held = "redis_held_bytes"
   case idle = "idle_cpu_percent"
+  case creating = "create_seconds"
+  case moving = "move_seconds"
+  case createCPU = "create_us"
+  case moveCPU = "move_us"
+  case moveRatio = "move_to_create"
 
   var title: String {
     switch self {
@@ -55,6 +60,11 @@ enum Metric: String, CaseIterable, Sendable {
     case .scheduled: "Redis bytes of an audience that is scheduled"
     case .held: "Redis bytes of an audience that is held"
     case .idle: "idle CPU, % of a core"
+    case .creating: "seconds for devices under chosen ids"
+    case .moving: "seconds for their tokens under other ids"
+    case .createCPU: "CPU µs each of the former: gateway and Redis"
+    case .moveCPU: "CPU µs each of the latter: gateway and Redis"
+    case .moveRatio: "CPU of the latter ÷ of the former"
     }
   }
 
@@ -68,7 +78,7 @@ enum Metric: String, CaseIterable, Sendable {
   /// Comparable between machines, or nearly so.
   var isRatio: Bool {
     switch self {
-    case .ratio, .redisRatio, .instructions, .cost, .clean: true
+    case .ratio, .redisRatio, .instructions, .cost, .clean, .moveRatio: true
     default: false
     }
   }

@@ -18,6 +18,9 @@ extension RegistryBench {
       ("import_redis_cpu_us", result.importRedis), ("import_per_core_second", result.importRate),
       ("repeat_seconds", result.repeatSeconds), ("redis_bytes", result.bytes),
       ("reindex_seconds", result.reindexSeconds),
+      ("create_seconds", result.moves.created.seconds), ("move_seconds", result.moves.moved.seconds),
+      ("create_cpu_us", result.moves.created.own), ("move_cpu_us", result.moves.moved.own),
+      ("create_redis_cpu_us", result.moves.created.redis), ("move_redis_cpu_us", result.moves.moved.redis),
     ]
     let always: [(String, Double)] = [
       ("tag_change_ms", result.tagChange.middle), ("tag_change_p99_ms", result.tagChange.late),
@@ -73,6 +76,10 @@ extension RegistryBench {
       table.row("CPU µs each: Redis", tenths(result.importRedis))
       table.row("imported again/s", "\(Int(Double(devices) / result.repeatSeconds))")
       table.row("Redis bytes per device", "\(Int(result.bytes.rounded()))")
+      for (name, cost) in [("created", result.moves.created), ("moved", result.moves.moved)] {
+        table.row("\(min(devices, Self.movedDevices)) under chosen ids \(name), s", hundredths(cost.seconds))
+        table.row("… CPU µs each: gateway, Redis", "\(tenths(cost.own)), \(tenths(cost.redis))")
+      }
     }
     for count in result.counts {
       table.row("count, ms: \(count.name)", "\(tenths(count.milliseconds)) (\(count.members))")

@@ -39,6 +39,7 @@ struct RegistryBench {
     /// Milliseconds for a page of 100 tags: the first one, and the middle of those behind it.
     var tagPages = (first: 0.0, behind: 0.0)
     var users: [User] = []
+    var moves = Moves()
     /// Commands of Redis that took longer than a millisecond, and the longest in microseconds, by what was measured.
     var slow: [(step: String, commands: Int, longest: Int64)] = []
     var slowCommands: Int { slow.reduce(0) { $0 + $1.commands } }
@@ -80,6 +81,8 @@ struct RegistryBench {
       if registered == nil {
         try await importAll(store, server, loop, id, &result)
         try await noteSlow("import", server, &result)
+        try await moves(store, loop, id, &result)
+        try await noteSlow("moves", server, &result)
       }
       if importsOnly { return result }
       try await count(store, loop, &result)
