@@ -80,6 +80,7 @@ enum LuaText {
     ("RECORDS_PER_BUCKET", "\(Keys.recordsPerBucket)"),
     ("BITMAP_STEP", "\(SetBlock.bitmapStep)"),
     ("ARRIVING", "\(DeviceRecord.Mark.arriving)"),
+    ("MARK_LENGTH", "\(DeviceRecord.Mark.length)"),
     ("SHORTEST_START", "\(AudienceStarts.shortestStart)"),
     ("LATEST_CLOCK", "\(LocalTime(seconds: 0).latest.milliseconds)"),
     ("RAMP_FLOOR", "\(RateBucket.rampFloor)"),

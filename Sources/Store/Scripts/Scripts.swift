@@ -83,12 +83,12 @@ enum Scripts {
   static let beginAct = LuaText.script("beginAct", PackageResources.beginAct_lua)
 
   // Devices, their tokens and sets. Imports: `allocate` gives numbers to new devices and writes down an intent for
-  // them; nothing is written for them later unless it is still there. `announce` and `land`: devices that are
-  // registered before they hold their token. `mendSet` and `mendIndex`, of `reindex`: each looks and repairs at one
-  // moment, and only if the record is still the one that was judged.
+  // them; nothing is written for them later unless it is still there. `announce`: devices that are registered before
+  // they hold their token; with `changeStates` they do, or devices lose theirs. `mendSet` and `mendIndex`, of
+  // `reindex`: each looks and repairs at one moment, and only if the record is still the one that was judged.
   static let enterDevices = LuaText.script("enterDevices", PackageResources.enterDevices_lua)
   static let announce = LuaText.script("announce", PackageResources.announce_lua)
-  static let land = LuaText.script("land", PackageResources.land_lua)
+  static let changeStates = LuaText.script("changeStates", PackageResources.changeStates_lua)
   static let intend = LuaText.script("intend", PackageResources.intend_lua)
   static let fillSets = LuaText.script("fillSets", PackageResources.fillSets_lua)
   static let takeIntent = LuaText.script("takeIntent", PackageResources.takeIntent_lua)
@@ -136,7 +136,8 @@ enum Scripts {
     changeAudience, addAudience, startAudience, endRest, abandonAudience,
     lockReplays, unlockReplays,
     createDraft, replaceDraft, deleteDraft, reserveDraft, settleDraft, keepNamed,
-    enterDevices, announce, land, intend, fillSets, takeIntent, endIntent, mendSet, mendIndex, allocate, free, intern,
+    enterDevices, announce, changeStates, intend, fillSets, takeIntent, endIntent, mendSet, mendIndex, allocate, free,
+    intern,
     writeDevices, writeOwnDevices, unbury, point, unpoint, readSets, scanNames,
     holdPrunes, brake, releaseBrake, restoreNorms, learnNorms,
     join, crossed, leave, tagUser,

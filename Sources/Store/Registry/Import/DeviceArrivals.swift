@@ -2,14 +2,6 @@ import Domain
 import Loop
 import RedisClient
 
-/// A device that is arriving and whose token is its own now.
-struct Landing {
-  var place: DevicePlace
-  var id: DeviceID
-  var mark: DeviceRecord.Mark
-  var isEnabled: Bool
-}
-
 /// Devices that are registered before they hold their token (`TokenOwners.contest`). Holds nothing but its session, on whose
 /// loop it is used. An arrival that is cut off is settled by the next registration or by the sweep.
 struct DeviceArrivals: StorePart {
@@ -20,7 +12,6 @@ struct DeviceArrivals: StorePart {
   /// What is arriving for longer was left behind.
   private static let arrivalMilliseconds: Int64 = 10_000
   private static let arrivalsPerSweep = 100
-  private static let landingsPerScript = 64
   private static let announcedPerScript = 250
 
   /// Before their records say so: whatever is left behind is found.
@@ -38,66 +29,6 @@ struct DeviceArrivals: StorePart {
     }
     guard !runs.isEmpty else { return }
     _ = try await ask(Scripts.announce, runs)
-  }
-
-  /// Which of them hold their tokens now; the others were changed by somebody else.
-  func land(_ landings: [Landing], _ app: AppID) async throws(StoreError) -> [Bool] {
-    var landed = [Bool](repeating: true, count: landings.count)
-    var left: [[Int]] = []
-    for (_, some) in Dictionary(grouping: landings.indices, by: { landings[$0].place.partition }) {
-      let some = some.sorted { landings[$0].place.number < landings[$1].place.number }
-      for start in stride(from: 0, to: some.count, by: Self.landingsPerScript) {
-        left.append(Array(some[start..<min(some.count, start + Self.landingsPerScript)]))
-      }
-    }
-    while !left.isEmpty {
-      let runs = left.map { chunk in run(of: chunk.map { landings[$0] }, app) }
-      var again: [[Int]] = []
-      for (chunk, reply) in zip(left, try await ask(Scripts.land, runs)) {
-        guard let answer = reply.array, answer.first?.integer == 1 else { continue }
-        let refused = Set(answer.dropFirst().compactMap { $0.integer.map { chunk[Int($0) - 1] } })
-        for at in refused { landed[at] = false }
-        let rest = chunk.filter { !refused.contains($0) }
-        if !rest.isEmpty { again.append(rest) }
-      }
-      left = again
-    }
-    return landed
-  }
-
-  /// Of one partition, by number.
-  private func run(of landings: [Landing], _ app: AppID) -> ScriptRun {
-    let partition = landings[0].place.partition
-    var script = ScriptRun()
-    script.keys.append(keys.arrivals(partition))
-    var bucket = -1
-    var buckets = 0
-    var heads: [UInt8] = []
-    heads.reserveCapacity(landings.count * (5 + DeviceRecord.Mark.length))
-    var members = RedisCommand()
-    var sets: [SetChanges] = []
-    for landing in landings {
-      let number = landing.place.number
-      if landing.place.bucket != bucket {
-        bucket = landing.place.bucket
-        buckets += 1
-        script.keys.append(keys.record(partition, app, number))
-      }
-      heads.append(UInt8(buckets))
-      heads.append32(number)
-      heads += landing.mark.raw
-      members.append(Tombstones.buriedMember(landing.id, app))
-      guard landing.isEnabled else { continue }
-      if sets.last?.block != landing.place.block { sets.append(SetChanges(block: landing.place.block)) }
-      sets[sets.count - 1].enter(SetName(.active), number: number)
-    }
-    script.arguments.append(landings.count)
-    script.arguments.append(buckets)
-    var devices = RedisCommand()
-    devices.append(heads)
-    devices.append(members)
-    DeviceRecords(session).append(sets, of: partition, to: &script, between: devices, app)
-    return script
   }
 
   // MARK: Left behind
@@ -156,12 +87,12 @@ struct DeviceArrivals: StorePart {
     for (at, result) in results.enumerated() { if case .won = result { winners.append(at) } }
     let landings = winners.map { at in
       let device = devices[at]
-      return Landing(
-        place: device.place, id: device.device.id,
-        mark: device.record.mark ?? DeviceRecord.Mark(nonce: 0, isArriving: false), isEnabled: device.device.enabled)
+      return StateChange(
+        landing: device.device.id, at: device.place,
+        device.record.mark ?? DeviceRecord.Mark(nonce: 0, isArriving: false), isEnabled: device.device.enabled)
     }
     var gone: [(derived: DeviceID, entry: AliasEntry)] = []
-    for (at, hasLanded) in zip(winners, try await land(landings, app)) {
+    for (at, hasLanded) in zip(winners, try await DeviceRecords(session).change(landings, app: app)) {
       if hasLanded, case .won(let entries, _, _) = results[at] {
         gone += entries.map { (tokens[at], $0) }
       } else {

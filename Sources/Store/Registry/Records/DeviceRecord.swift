@@ -92,7 +92,7 @@ struct DeviceRecord: Hashable {
     if !device.permissions.isEmpty { flags.insert(.permissions) }
     var packer = Packer()
     packer.reserve(192)
-    packer.byte(Self.version | (mark.map { $0.isArriving ? Mark.arriving : Mark.shaken } ?? 0))
+    packer.byte(head)
     packer.byte(flags.rawValue)
     packer.time(device.registeredAt.milliseconds)
     packer.time(bornAt.milliseconds, after: device.registeredAt.milliseconds)
@@ -126,6 +126,21 @@ struct DeviceRecord: Hashable {
       packer.word(attribute.key, words)
       Self.write(attribute.value, to: &packer, words)
     }
+    packEnd(&packer, words)
+    return packer.bytes
+  }
+
+  /// Of the packed record.
+  var head: UInt8 { Self.version | (mark.map { $0.isArriving ? Mark.arriving : Mark.shaken } ?? 0) }
+
+  /// The last bytes of the packed record, which tell only of its state; without words.
+  var packedEnd: [UInt8] {
+    var packer = Packer()
+    packEnd(&packer, StringTable())
+    return packer.bytes
+  }
+
+  private func packEnd(_ packer: inout Packer, _ words: StringTable) {
     if let tombstone = stored.tombstone {
       packer.word(tombstone.reason, words)
       packer.time(tombstone.at.milliseconds)
@@ -134,7 +149,6 @@ struct DeviceRecord: Hashable {
       if let message = tombstone.message { packer.append(message.raw) }
     }
     if let mark { packer.append(mark.raw) }
-    return packer.bytes
   }
 
   /// What `packed` may write as words.

@@ -15,8 +15,6 @@ final class DeviceWrite {
   let isNew: Bool
   /// Nil deletes it. Never another one: what may change while it is read is copied first, with all its texts.
   let after: DeviceRecord?
-  /// The device and the tags of its user are those of `before`: only its state changes.
-  fileprivate let keepsDevice: Bool
   /// For a new device: the numbers that the index had under its hash.
   let expected: [Int]
   /// Of a registration: the id that its token gives.
@@ -31,14 +29,12 @@ final class DeviceWrite {
 
   init(
     place: DevicePlace, id: DeviceID, before: FoundDevice?, after: DeviceRecord?, expected: [Int] = [],
-    derived: DeviceID? = nil, way: RegistrationWay = .keeps, step: Int = 0, under intent: OpenIntent? = nil,
-    keepsDevice: Bool = false
+    derived: DeviceID? = nil, way: RegistrationWay = .keeps, step: Int = 0, under intent: OpenIntent? = nil
   ) {
     (self.place, self.id, self.before, self.after) = (place, id, before, after)
     (self.expected, self.derived, self.way, self.step) = (expected, derived, way, step)
     tellsAliases = derived == id && (way == .keeps || way == .alone)
     isNew = before == nil && after != nil
-    self.keepsDevice = keepsDevice
     self.intent = isNew ? intent : nil
   }
 
@@ -106,8 +102,6 @@ extension DeviceWrite {
   func note(in sets: inout SetChanges) {
     if isInSets, let after {
       sets.note(hidden: false, of: after, number: place.number)
-    } else if keepsDevice, let before = before?.record, let after {
-      sets.note(stateOf: before, after, number: place.number)
     } else {
       sets.note(before?.record, after, number: place.number)
     }
@@ -119,7 +113,7 @@ extension DeviceWrite {
       guard let stored = record?.stored else { return 0 }
       return 8 + 2 * (stored.device.tags.count + stored.userTags.count) + stored.device.attributes.count
     }
-    return keepsDevice ? 2 : weight(before?.record) + weight(after)
+    return weight(before?.record) + weight(after)
   }
 }
 

@@ -127,20 +127,15 @@ package struct DeviceRecords: StorePart {
     return result
   }
 
-  /// By their numbers, in order; nil where there is none. Users and aliases may name places that this store has not.
+  /// By their numbers, in order; nil where there is none.
   func records(_ places: [DevicePlace], app: AppID) async throws(StoreError) -> [FoundDevice?] {
     guard !places.isEmpty else { return [] }
-    let known = places.indices.filter { places[$0].partition < settings.partitions }
-    if known.count < places.count {
-      var found = [FoundDevice?](repeating: nil, count: places.count)
-      for (at, record) in zip(known, try await records(known.map { places[$0] }, app: app)) { found[at] = record }
-      return found
-    }
     let parts = try await parts(places, app: app)
     return try await open(zip(places, parts).map { ($0, $1.bucket, $1.part) }, app: app)
   }
 
-  /// Where records stand in their buckets, as those stand now; no part where there is none.
+  /// Where records stand in their buckets, as those stand now; no part where there is none. Users and aliases may name places that
+  /// this store has not.
   func parts(_ places: [DevicePlace], app: AppID) async throws(StoreError)
     -> [(bucket: RecordBucket, part: RecordBucket.Part?)]
   {
@@ -148,7 +143,8 @@ package struct DeviceRecords: StorePart {
     // By the number that a bucket begins with: each is read once.
     var known: [DevicePlace: Int] = [:]
     var last: (place: DevicePlace, source: Int)?
-    let sources = places.map { place in
+    let sources: [Int?] = places.map { place in
+      guard place.partition < settings.partitions else { return nil }
       if let last, last.place.partition == place.partition, last.place.bucket == place.bucket { return last.source }
       let begin = DevicePlace(partition: place.partition, number: place.bucket * Keys.recordsPerBucket)
       let source = known[begin] ?? buckets.count
@@ -160,7 +156,9 @@ package struct DeviceRecords: StorePart {
       return source
     }
     let held = try await read(buckets).map { RecordBucket(bytes: $0 ?? []) }
-    return zip(places, sources).map { (held[$1], held[$1].part(of: $0.number)) }
+    return zip(places, sources).map { place, source in
+      source.map { (held[$0], held[$0].part(of: place.number)) } ?? (RecordBucket(bytes: []), nil)
+    }
   }
 
   /// Reads records; words that this process does not know are learned on the way. What cannot be read counts as none.

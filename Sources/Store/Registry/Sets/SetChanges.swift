@@ -55,13 +55,8 @@ struct SetChanges {
     for name in old where !new.contains(name) { Self.put(number, &changes[place(name)].remove) }
   }
 
-  /// The same of a record whose device and tags of its user stay as they are, so that nothing else can change.
-  mutating func note(stateOf before: DeviceRecord, _ after: DeviceRecord, number: Int) {
-    note(.active, before.isLive, after.isLive, number)
-    note(.several, before.isOneOfSeveral, after.isOneOfSeveral, number)
-  }
-
-  private mutating func note(_ kind: SetKind, _ before: Bool, _ after: Bool, _ number: Int) {
+  /// Of a device of which nothing else changes.
+  mutating func note(_ kind: SetKind, _ before: Bool, _ after: Bool, number: Int) {
     guard before != after else { return }
     let at = place(SetName(kind))
     if after { Self.put(number, &changes[at].add) } else { Self.put(number, &changes[at].remove) }
@@ -89,9 +84,6 @@ struct SetChanges {
       if case .at(let key) = keyPlaces[place] { Self.put(number, &changes[key].add) }
     }
   }
-
-  /// A device that comes into this set alone.
-  mutating func enter(_ name: SetName, number: Int) { Self.put(number, &changes[place(name)].add) }
 
   /// Those of one bucket one behind the other.
   var byBucket: [(bucket: SetBucket, change: Change)] {

@@ -56,24 +56,22 @@ enum ContestResult {
 /// Of two, the later one in step 2 knows of the other, and stops it or finds it done; so whoever passes step 4 is alone. A process that
 /// dies leaves a device that is arriving and no recipient; the next registration or the sweep brings it to its end (`settleArrivals`).
 ///
-/// Many go together, a place of each at a time: to one another they are as to the registrations of other processes.
+/// Many go together, a place of each at a time: to one another they are as to the registrations of other processes. What is read
+/// of those before them waits as it was read, and is opened a part at a time.
 extension TokenOwners {
-  /// Whose records are read and written together.
-  private static let contestsAtOnce = 2_048
-
   func contest(_ claims: [TokenClaim], _ app: AppID) async throws(StoreError) -> [ContestResult] {
     let contests = claims.map(Contest.init)
     // By where those before them are: a bucket of records that holds several is read and written once for all of them.
     let sorted = contests.sorted { $0.first < $1.first }
-    try await inParts(of: sorted.count, each: Self.contestsAtOnce) { part async throws(StoreError) in
-      while try await self.goOn(sorted[part], app) {}
+    while try await goOn(sorted, app) {}
+    try await inParts(of: sorted.count) { part async throws(StoreError) in
       try await self.findSwept(sorted[part], app)
     }
     return contests.map { $0.result ?? .overtaken }
   }
 
   /// One step of each that is not over; false: all are.
-  private func goOn(_ contests: ArraySlice<Contest>, _ app: AppID) async throws(StoreError) -> Bool {
+  private func goOn(_ contests: [Contest], _ app: AppID) async throws(StoreError) -> Bool {
     var open: [(contest: Contest, place: DevicePlace)] = []
     var taken = Set<DevicePlace>(minimumCapacity: contests.count)
     for contest in contests {
@@ -82,35 +80,51 @@ extension TokenOwners {
       open.append((contest, place))
     }
     guard !open.isEmpty else { return false }
-    let others = try await DeviceRecords(session).records(open.map(\.place), app: app)
+    let all = open
+    var others: [[(bucket: RecordBucket, part: RecordBucket.Part?)]] = Array(
+      repeating: [], count: (all.count + Self.itemsPerPart - 1) / Self.itemsPerPart)
+    try await inParts(of: all.count) { part async throws(StoreError) in
+      let places = all[part].map(\.place)
+      others[part.lowerBound / Self.itemsPerPart] = try await DeviceRecords(session).parts(places, app: app)
+    }
     // Behind them: if these are as they were, all that the others had come to by then came before.
-    let owns = try await areStill(open.map(\.contest.claim), app)
-    var writes: [(contest: Contest, write: DeviceWrite, isFrom: Bool, forgets: Bool)] = []
-    for (at, (contest, place)) in open.enumerated() {
+    let owns = try await areStill(all.map(\.contest.claim), app)
+    try await inParts(of: all.count) { part async throws(StoreError) in
+      let held = others[part.lowerBound / Self.itemsPerPart]
+      let found = try await DeviceRecords(session).open(
+        zip(all[part], held).map { ($0.place, $1.bucket, $1.part) }, app: app)
+      try await self.settle(all[part].map(\.contest), found, owns[part], app)
+    }
+    return true
+  }
+
+  /// `others`: those that they are at. `owns`: whether nobody has come between.
+  private func settle(
+    _ contests: [Contest], _ others: [FoundDevice?], _ owns: ArraySlice<Bool>, _ app: AppID
+  ) async throws(StoreError) {
+    var writes: [(contest: Contest, change: StateChange, after: DeviceRecord, isFrom: Bool, forgets: Bool)] = []
+    for (contest, (other, owns)) in zip(contests, zip(others, owns)) {
       await loop.giveWay()
-      guard owns[at] else {
+      guard owns else {
         contest.result = .overtaken
         continue
       }
-      switch verdict(on: others[at], contest.entries, contest.claim, app) {
+      switch verdict(on: other, contest.entries, contest.claim, app) {
       case .leave: contest.settled()
       case .forget(let from): contest.settled(forgets: true, from: from)
       case .yield(let id): contest.result = .yielded(to: id)
       case .write(let before, let after, let isFrom, let forgets):
-        let write = DeviceWrite(place: place, id: before.device.id, before: before, after: after, keepsDevice: true)
-        writes.append((contest, write, isFrom, forgets))
+        writes.append((contest, StateChange(of: before, to: after), after, isFrom, forgets))
       }
     }
-    guard !writes.isEmpty else { return true }
-    for (written, result) in zip(writes, try await DeviceRecords(session).write(writes.map(\.write), app: app)) {
-      if result.isDone {
-        written.contest.wrote(written.write)
-        written.contest.settled(forgets: written.forgets, from: written.isFrom ? written.write.id : nil)
+    for (written, isMade) in zip(writes, try await DeviceRecords(session).change(writes.map(\.change), app: app)) {
+      if isMade {
+        written.contest.wrote(written.after, at: written.change.place)
+        written.contest.settled(forgets: written.forgets, from: written.isFrom ? written.change.id : nil)
       } else if !written.contest.triesAgain() {
         throw DeviceRecords.tooBusy
       }
     }
-    return true
   }
 
   /// Of those that others came between: which the sweep has brought to an end. It does so for a registration that takes longer
@@ -143,8 +157,20 @@ extension TokenOwners {
     return tombstone.reason == Tombstone.moved(to: claim.id) && since <= tombstone.at
   }
 
-  /// Whether their own records are as they were when they were entered. What carries a mark is not read further than that.
+  /// Whether their own records are as they were when they were entered.
   private func areStill(_ claims: [TokenClaim], _ app: AppID) async throws(StoreError) -> [Bool] {
+    var are = [Bool](repeating: false, count: claims.count)
+    // By where they are: those that came before them are elsewhere, and each bucket would be read many times.
+    let sorted = claims.indices.sorted { claims[$0].place < claims[$1].place }
+    try await inParts(of: sorted.count) { part async throws(StoreError) in
+      let answers = try await self.areStill(together: sorted[part].map { claims[$0] }, app)
+      for (at, isStill) in zip(sorted[part], answers) { are[at] = isStill }
+    }
+    return are
+  }
+
+  /// What carries a mark is not read further than that.
+  private func areStill(together claims: [TokenClaim], _ app: AppID) async throws(StoreError) -> [Bool] {
     let parts = try await DeviceRecords(session).parts(claims.map(\.place), app: app)
     var are = zip(claims, parts).map { claim, held in
       guard let mark = claim.mark, let part = held.part else { return false }
@@ -200,13 +226,9 @@ extension TokenOwners {
     /// Those of the place that it is at.
     var entries: [AliasEntry] { claim.told.entries.filter { $0.place == places.first } }
 
-    func wrote(_ write: DeviceWrite) {
-      guard let after = write.after, after.stored.tombstone != nil, let user = claim.user,
-        after.stored.device.isOf(user)
-      else {
-        return
-      }
-      buried[write.place] = after.userVersion
+    func wrote(_ after: DeviceRecord, at place: DevicePlace) {
+      guard after.stored.tombstone != nil, let user = claim.user, after.stored.device.isOf(user) else { return }
+      buried[place] = after.userVersion
     }
 
     func settled(forgets: Bool = false, from other: DeviceID? = nil) {

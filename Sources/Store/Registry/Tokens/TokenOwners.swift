@@ -158,12 +158,14 @@ package struct TokenOwners: StorePart {
   private func mark(_ changing: [DeviceWrite], _ steps: [Step], _ app: AppID) async throws(StoreError) -> [DeviceWrite]
   {
     guard !changing.isEmpty else { return [] }
-    let marks = changing.map { write in
-      var record = write.before?.record
-      record?.mark = steps[write.step].mark
-      return DeviceWrite(place: write.place, id: write.id, before: write.before, after: record, keepsDevice: true)
+    let marks = changing.compactMap { write in
+      write.before.map { found in
+        var record = found.record
+        record.mark = steps[write.step].mark
+        return StateChange(of: found, to: record)
+      }
     }
-    _ = try await DeviceRecords(session).write(marks, app: app)
+    _ = try await DeviceRecords(session).change(marks, app: app)
     for (write, found) in zip(changing, try await DeviceRecords(session).records(changing.map(\.place), app: app)) {
       let isMarked = found?.record.mark == steps[write.step].mark
       if isMarked { write.before = found } else { write.isRefused = true }
@@ -202,10 +204,13 @@ package struct TokenOwners: StorePart {
     let landing = steps.filter { $0.way == .arrives && $0.place != nil && !lost.contains(ObjectIdentifier($0)) }
     var unpointed: [(derived: DeviceID, entry: AliasEntry)] = []
     let landings = landing.compactMap { step in
-      step.place.map { Landing(place: $0, id: step.id, mark: step.mark, isEnabled: step.device?.enabled ?? false) }
+      step.place.map {
+        StateChange(landing: step.id, at: $0, step.mark, isEnabled: step.device?.enabled ?? false)
+      }
     }
     let landed = Set(
-      zip(landing, try await DeviceArrivals(session).land(landings, app)).filter(\.1).map { ObjectIdentifier($0.0) })
+      zip(landing, try await DeviceRecords(session).change(landings, app: app)).filter(\.1)
+        .map { ObjectIdentifier($0.0) })
     for step in steps where step.way != .arrives || landed.contains(ObjectIdentifier(step)) {
       for entry in step.gone { unpointed.append((step.derived, entry)) }
     }
