@@ -79,7 +79,7 @@ package struct BodyPieces {
     package init() {}
   }
   /// Nil is the end; empty pieces are passed over.
-  let next: () async throws(Broken) -> [UInt8]?
+  package let next: () async throws(Broken) -> [UInt8]?
   /// `next` is called on the loop, one call at a time; nil ends the body, `Broken` cuts the connection.
   package init(_ next: @escaping () async throws(Broken) -> [UInt8]?) { self.next = next }
 }

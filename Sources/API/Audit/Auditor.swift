@@ -97,8 +97,12 @@ final class Auditor {
     }
     let result: Result<HTTPServerResponse, Problem>
     do throws(Problem) {
-      let response = try await perform(endpoint, call)
+      var response = try await perform(endpoint, call)
       act.entry.finish(with: response)
+      if case .pieces(let pieces) = response.body {
+        response.body = .pieces(ending(of: act, pieces))
+        return response
+      }
       if reader == nil { act.entry.after = response.digest }
       result = .success(response)
     } catch {
@@ -146,6 +150,18 @@ final class Auditor {
       cursorSecret: call.cursorSecret)
     return try? await perform(reader, read).digest
   }
+
+  /// An export ends when its last piece is made, or when its client has gone before.
+  private func ending(of act: AuditTrail.Act, _ pieces: BodyPieces) -> BodyPieces {
+    let export = AuditedExport(loop, pieces) { [self] isWhole in
+      var act = act
+      if !isWhole { (act.entry.outcome, act.entry.code) = (.failed, Self.cutOff) }
+      act.entry.at = loop.wallNow
+      await end(act)
+    }
+    return BodyPieces { () throws(BodyPieces.Broken) in try await export.next() }
+  }
+  private static let cutOff = "export_cut_off"
 
   private func end(_ act: AuditTrail.Act) async {
     tell(act.entry, of: act.app, .info)

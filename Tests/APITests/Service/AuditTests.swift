@@ -1,4 +1,5 @@
 import Domain
+import HTTPServer
 import JSON
 import Loop
 import RedisClient
@@ -64,6 +65,26 @@ struct AuditTests {
       #expect(text("object", of: "deleteAudience") == "a\u{fffd}b")
       #expect(text("trail", of: "listDevices") == "acts" && text("query", of: "listDevices") == "format=csv&tag=vip")
     }
+  }
+
+  @Test("an export is told as whole before its client knows, and as cut off where it is not taken to its end")
+  func exportEnds() async throws {
+    let told = try await withLoop { loop in
+      let ends = Ends()
+      func export(_ pieces: [Result<[UInt8], BodyPieces.Broken>], taken: Int) async {
+        var rest = pieces[...]
+        let body = BodyPieces { () throws(BodyPieces.Broken) in try rest.popFirst()?.get() }
+        let export = AuditedExport(loop, body) { isWhole in ends.all.append(isWhole) }
+        for _ in 0..<taken { _ = try? await export.next() }
+      }
+      await export([.success([1]), .success([2])], taken: 3)
+      let whole = ends.all
+      await export([.success([1]), .success([2])], taken: 2)
+      await export([.success([1]), .failure(BodyPieces.Broken())], taken: 3)
+      while ends.all.count < 3 { await loop.sleep(milliseconds: 0) }
+      return (whole, ends.all)
+    }
+    #expect(told.0 == [true] && told.1 == [true, false, false])
   }
 
   @Test("an entry tells who did what from where with which object, how it ended, and what it was before and behind")
@@ -143,4 +164,8 @@ struct AuditTests {
       #expect(gateway.ask("GET", "/v1/audiences/spring").status == 404)
     }
   }
+}
+
+private final class Ends {
+  var all: [Bool] = []
 }
