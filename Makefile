@@ -8,7 +8,7 @@ LAB_BUILD = $(SWIFT) build $(1) --product fanfare && $(SWIFT) build $(1) --produ
 LAB = "$$($(SWIFT) build -c release --show-bin-path)/fanfare-lab"
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release laboratory test unit drive fuzz fuzz-api check-tls demo dev fields lint format bench bench-check chaos soak outage siege sanitize sbom reproducible clean
+.PHONY: help packages build release laboratory test unit drive fuzz fuzz-api check-tls demo dev fields lint format bench bench-check chaos chaos-checked soak outage siege sanitize sbom reproducible clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -78,6 +78,9 @@ bench-check: laboratory ## run all scenarios again; fail if a ratio is a tenth w
 
 chaos: laboratory ## inject every kind of fault during 100,000 deliveries; CHAOS="--seed 7" plays the same faults again
 	@$(LAB) chaos $(CHAOS)
+
+chaos-checked: packages ## a short chaos on an optimised build that checks for exclusive access (part of CI)
+	@Config/chaos-checked $(CHAOS)
 
 soak: laboratory ## send for half an hour and check that memory, descriptors and Redis stay flat; SOAK_MINUTES=3 for a short run
 	@$(LAB) soak --minutes $(or $(SOAK_MINUTES),30)

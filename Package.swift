@@ -12,9 +12,10 @@ let strict: [SwiftSetting] = [
 let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
 
 /// The modules through whose hands each notification goes leave out Swift's checks for exclusive access in release builds: 4 % of
-/// the samples of a campaign's profile (Benchmarks/RESULTS.md). All tests run with them.
+/// the samples of a campaign's profile (Benchmarks/RESULTS.md). All tests of modules run with them, and `make chaos-checked`.
 let hot: [SwiftSetting] =
-  strict + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
+  Context.environment["FANFARE_CHECKED"] == nil
+  ? strict + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))] : strict
 
 /// Debug builds of the modules are optimized too: tests need a quarter of the processor time then. Assertions and checks of
 /// overflow stay. To step through a module in a debugger, leave this out.
