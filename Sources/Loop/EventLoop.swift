@@ -21,7 +21,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   // Loop thread only from here on.
-  private var local: [UnownedJob] = []
+  private var local = FIFO<UnownedJob>()
   private var watched: [Watched?] = []
   private var timers = TimerHeap()
   private var endOfTurn: [() -> Void] = []
@@ -104,7 +104,8 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
         runLocalJobs()
       }
       if box.stopping { return }
-      let ready = epoll_wait(epoll, events, Int32(Self.eventsPerTurn), timers.millisecondsToNext(now: now))
+      let wait = local.isEmpty ? timers.millisecondsToNext(now: now) : 0
+      let ready = epoll_wait(epoll, events, Int32(Self.eventsPerTurn), wait)
       turnBegan = now
       for index in 0..<Int(max(0, ready)) {
         let fd = Int(events[index].data.fd)
@@ -115,13 +116,17 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
   }
 
+  /// In order, until none is left or the turn has lasted for long: then the others come behind what is ready by now, as
+  /// each may make another one ready.
   private func runLocalJobs() {
-    while !local.isEmpty {
-      let batch = local
-      local.removeAll(keepingCapacity: true)
-      for job in batch { run(job) }
+    var count = 0
+    while let job = local.popFirst() {
+      run(job)
+      count += 1
+      if count.isMultiple(of: Self.jobsUnmeasured), now - turnBegan > Self.longestTurn { return }
     }
   }
+  private static let jobsUnmeasured = 4
 
   /// As part of no actor: a function that returns to its caller on this loop then goes straight on. Run as a serial executor's,
   /// each return would be a job of its own.

@@ -1,6 +1,8 @@
 import Domain
+import Glibc
 import Loop
 import Support
+import Synchronization
 import Testing
 
 @Suite("The event loop")
@@ -42,6 +44,47 @@ struct EventLoopTests {
     #expect(turns.contains(2) && turns.contains(3))
   }
 
+  @Test("jobs that make ever new jobs keep nobody from timers and descriptors")
+  func boundsTurns() async throws {
+    let isHeard = try await withLoop { loop in
+      let order = Order()
+      // From another thread: it comes by the loop's own descriptor.
+      nonisolated(unsafe) let heard = order
+      let bell = Task { loop.post { heard.seen.append(1) } }
+      let chain = loop.spawn {
+        while order.seen.isEmpty { await Task.yield() }
+      }
+      await chain.value
+      await bell.value
+      return !order.seen.isEmpty
+    }
+    #expect(isHeard)
+  }
+
+  @Test("work on the side leaves the loop free, and its value comes back to the loop")
+  func sideThread() async throws {
+    let (wasOff, isBack, turns) = try await withLoop { loop in
+      let (side, order) = (SideThread(name: "side"), Order())
+      let other = loop.spawn {
+        while !order.seen.contains(9) {
+          order.seen.append(1)
+          await loop.sleep(milliseconds: 0)
+        }
+      }
+      // It ends when the loop has had turns meanwhile.
+      let wasOff = await side.run { () -> Bool in
+        let rung = Rung()
+        loop.post { loop.after(milliseconds: 1) { rung.isRung.store(true, ordering: .releasing) } }
+        while !rung.isRung.load(ordering: .acquiring) { sched_yield() }
+        return !loop.onLoop
+      }
+      order.seen.append(9)
+      await other.value
+      return (wasOff, loop.onLoop, order.seen.count)
+    }
+    #expect(wasOff && isBack && turns > 2)
+  }
+
   @Test("a task and what it awaits stay on the loop")
   func isolation() async throws {
     let stayed = try await withLoop { loop in
@@ -69,3 +112,7 @@ struct EventLoopTests {
 }
 
 private final class Order { var seen: [Int] = [] }
+
+private final class Rung: Sendable {
+  let isRung = Atomic(false)
+}

@@ -44,7 +44,10 @@ final class BulkSendCalls {
     for start in stride(from: 0, to: lines.count, by: Self.linesAtOnce) {
       await read(lines, start..<min(lines.count, start + Self.linesAtOnce), call, into: work)
     }
-    for wave in work.waves() {
+    await loop.giveWay()
+    let waves = work.waves()
+    await loop.giveWay()
+    for wave in waves {
       for start in stride(from: 0, to: wave.count, by: Self.storedAtOnce) {
         await store(wave[start..<min(wave.count, start + Self.storedAtOnce)], call, work)
       }

@@ -1,6 +1,7 @@
 import Domain
 import Intake
 import JSON
+import Loop
 import Store
 
 /// Makes a message of a document: read, aimed, checked and foreseen, all but stored. Belongs to the loop.
@@ -56,6 +57,29 @@ final class MessagePreparation {
     let faults = FaultBudget(suggestions: call.suggestions)
     do throws(Refusal) {
       return try reading(of: document, call, faults)
+    } catch {
+      throw Problem(await check.withLaterFaults(error, document, call, faults), .invalidMessage)
+    }
+  }
+
+  /// As `readWhole`, of a body whose reading would hold up others.
+  func readWhole(_ call: Call, on thread: SideThread) async throws(Problem) -> (JSONValue, MessageReading) {
+    let faults = FaultBudget(suggestions: call.suggestions)
+    let (rules, maximumTargets) = (configuration.tokenRules, maximumTargets)
+    let read = await thread.run { () -> Result<(JSONValue, Result<MessageReading, Refusal>), Problem> in
+      let document: JSONValue
+      do throws(Problem) { document = try call.document() } catch { return .failure(error) }
+      do throws(Refusal) {
+        let reading = try MessageReader.read(
+          document, providers: rules, maximumTargets: maximumTargets, now: call.now, faults: faults)
+        return .success((document, .success(reading)))
+      } catch {
+        return .success((document, .failure(error)))
+      }
+    }
+    let (document, result) = try read.get()
+    do throws(Refusal) {
+      return (document, try result.get())
     } catch {
       throw Problem(await check.withLaterFaults(error, document, call, faults), .invalidMessage)
     }

@@ -6,19 +6,16 @@ import Store
 
 /// Sends one message. Belongs to the loop.
 final class SendCalls {
-  /// Bytes.
+  /// Bytes. Of less, reading and writing take the loop no longer than a millisecond.
   private static let largeBody = 65_536
 
-  private let loop: EventLoop
   private let preparation: MessagePreparation
   private let keys: IdempotencyKeys
   private let acceptor: MessageAcceptor
   private let dryRuns: DryRuns
+  private let sideThread = SideThread(name: "large bodies")
 
-  init(
-    loop: EventLoop, preparation: MessagePreparation, keys: IdempotencyKeys, acceptor: MessageAcceptor, dryRuns: DryRuns
-  ) {
-    self.loop = loop
+  init(preparation: MessagePreparation, keys: IdempotencyKeys, acceptor: MessageAcceptor, dryRuns: DryRuns) {
     self.preparation = preparation
     self.keys = keys
     self.acceptor = acceptor
@@ -31,10 +28,9 @@ final class SendCalls {
     let isDryRun = call.flag("dry_run")
     let idempotency = try IdempotencyKeys.given(in: call.request)
     if !isDryRun, let idempotency, let earlier = try await keys.lookUp(idempotency, call.app) {
-      let repeated = await preparation.prepare(again: earlier, try? call.document(), call)
+      let repeated = await preparation.prepare(again: earlier, (try? await reading(of: call))?.0, call)
       return Answer.accepted(try await acceptor.became(earlier, of: repeated, call.app))
     }
-    let isLarge = call.request.body.count > Self.largeBody
     let (document, reading) = try await reading(of: call)
     let body = call.request.body
     // Requests with an idempotency key look first: the key of one that is not stored would stay reserved.
@@ -47,17 +43,12 @@ final class SendCalls {
       prepared = try await preparation.prepare(reading, document, body: body, call, owners: .lookedUp)
     }
     prepared.submission.idempotency = idempotency
-    if isLarge { await loop.giveWay() }
     return Answer.accepted(try await acceptor.accept(prepared, call))
   }
 
-  /// Each step of a message to thousands takes the loop some milliseconds.
   func reading(of call: Call) async throws(Problem) -> (JSONValue, MessageReading) {
-    let isLarge = call.request.body.count > Self.largeBody
+    if call.request.body.count > Self.largeBody { return try await preparation.readWhole(call, on: sideThread) }
     let document = try call.document()
-    if isLarge { await loop.giveWay() }
-    let reading = try await preparation.readWhole(document, call)
-    if isLarge { await loop.giveWay() }
-    return (document, reading)
+    return (document, try await preparation.readWhole(document, call))
   }
 }

@@ -42,6 +42,9 @@ final class RecipientResolver {
     self.zones = zones
   }
 
+  /// More would take the loop, and Redis, longer than others should wait.
+  private static let recipientsAtOnce = 1_000
+
   /// Who is meant by name or token, each device once, in the order asked for, and what becomes of it.
   func resolveListed(
     _ message: Message, _ app: AppID, keepsDevices: Bool, owners: OwnerLookup = .lookedUp
@@ -58,9 +61,12 @@ final class RecipientResolver {
     do throws(StoreError) {
       switch message.to {
       case .devices(let ids):
-        let stored = try await store.devices.devices(ids, app: app)
-        targets = zip(ids, stored).map { resolver.target($0, $1) }
-        if keepsDevices { kept = stored }
+        targets.reserveCapacity(ids.count)
+        for some in ids.parts(of: Self.recipientsAtOnce) {
+          let stored = try await store.devices.devices(Array(some), app: app)
+          for (id, device) in zip(some, stored) { targets.append(resolver.target(id, device)) }
+          if keepsDevices { kept += stored }
+        }
       case .tokens(let addresses):
         let found: [TokenOwner]
         switch owners {
@@ -68,12 +74,18 @@ final class RecipientResolver {
         case .askedByStore where addresses.count == 1 && !keepsDevices:
           found = [(DeviceID.derived(of: addresses[0], in: app), nil)]
           asksOwner = true
-        case .askedByStore, .lookedUp: found = try await store.tokens.ownersAndIDs(of: addresses, app: app)
+        case .askedByStore, .lookedUp: found = []
         }
-        targets = zip(addresses, found).map { address, found in
-          found.owner.map(resolver.target) ?? resolver.target(address, id: found.id)
+        targets.reserveCapacity(addresses.count)
+        for some in addresses.parts(of: Self.recipientsAtOnce) {
+          let owners =
+            found.isEmpty
+            ? try await store.tokens.ownersAndIDs(of: Array(some), app: app)[...] : found[some.indices]
+          for (address, found) in zip(some, owners) {
+            targets.append(found.owner.map(resolver.target) ?? resolver.target(address, id: found.id))
+          }
+          if keepsDevices { kept += owners.map(\.owner) }
         }
-        if keepsDevices { kept = found.map(\.owner) }
       case .users(let users):
         for device in ofUsers.joined() {
           if let exclusion = resolver.exclusion(ofUsersDevice: device) {
@@ -93,6 +105,7 @@ final class RecipientResolver {
       throw Problem(error)
     }
     if targets.count > 1 {
+      await loop.giveWay()
       var seen = Set<DeviceID>(minimumCapacity: targets.count)
       let first = targets.map { seen.insert($0.device).inserted }
       if seen.count < targets.count {
@@ -134,5 +147,12 @@ final class RecipientResolver {
         .invalidMessage, detail, violations: [Violation("/to/users", Violation.Code.tooMany, detail)])
     }
     return found
+  }
+}
+
+extension Array {
+  /// One after another, each of `size` elements but the last.
+  fileprivate func parts(of size: Int) -> some Sequence<ArraySlice<Element>> {
+    stride(from: 0, to: count, by: size).lazy.map { self[$0..<Swift.min($0 + size, count)] }
   }
 }

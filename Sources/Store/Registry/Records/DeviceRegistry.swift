@@ -197,14 +197,19 @@ package struct DeviceRegistry: StorePart {
   private func prepare(
     _ left: [Int], _ steps: [Step], _ incoming: Incoming, _ app: AppID
   ) async throws(StoreError) -> (parts: [DevicePart], users: JoinedUsers) {
-    let placings = left.map { steps[$0] }.map { step in
-      DeviceToPlace(id: step.id, found: step.found?.place, users: step.users(besides: incoming.devices[step.at].user))
+    var placings: [DeviceToPlace] = []
+    placings.reserveCapacity(left.count)
+    for step in left.map({ steps[$0] }) {
+      await loop.giveWay()
+      let users = step.users(besides: incoming.devices[step.at].user)
+      placings.append(DeviceToPlace(id: step.id, found: step.found?.place, users: users))
     }
     var (places, parts) = try await DeviceNumbers(session).places(of: placings, app, intends: incoming.isImport)
     var devices = incoming.devices
     if let merge = incoming.merge {
       for step in left.map({ steps[$0] }) {
         guard let known = step.found?.device else { continue }
+        await loop.giveWay()
         let merged = merge(step.at, known)
         step.isLeftAlone = merged == nil
         if let merged { devices[step.at] = merged }
@@ -224,6 +229,7 @@ package struct DeviceRegistry: StorePart {
     }
     for part in parts.indices {
       for at in parts[part].devices where !full.contains(places[at]) && !steps[left[at]].isLeftAlone {
+        await loop.giveWay()
         let device = devices[steps[left[at]].at]
         parts[part].writes.append(write(device, left[at], steps, at: places[at], users, under: parts[part].intent))
       }

@@ -125,6 +125,7 @@ package struct TokenOwners: StorePart {
     var changing: [DeviceWrite] = []
     var arriving: [(place: DevicePlace, id: DeviceID)] = []
     for write in writes {
+      await loop.giveWay()
       if let before = write.before {
         let derived = DeviceID.derived(of: before.device.address, in: app)
         if derived != write.derived { losing.append((steps[write.step], derived, write.place)) }
@@ -144,6 +145,7 @@ package struct TokenOwners: StorePart {
       }, app: app)
     var claims: [(write: DeviceWrite, claim: TokenClaim)] = []
     for (write, pointed) in zip(changing, pointed) {
+      await loop.giveWay()
       let step = steps[write.step]
       step.told = pointed
       guard let device = write.after?.stored.device else { continue }
