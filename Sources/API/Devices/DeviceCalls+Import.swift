@@ -64,6 +64,7 @@ extension DeviceCalls {
     }
     let opened = try await disabled(before: registrations, call.app)
     for (at, done) in registered.enumerated() {
+      await loop.giveWay()
       let (place, reading) = (places[at], devices[at])
       guard case .stored(let id, let registration) = done else {
         results[place].result = .failure(userIsFull)

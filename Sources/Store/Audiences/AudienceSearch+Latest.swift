@@ -1,5 +1,6 @@
 import Audience
 import Domain
+import Loop
 import RedisClient
 
 /// The latest device of each user among those that a selection reaches; one that the message can go to comes before all that it
@@ -9,26 +10,35 @@ extension AudienceSearch {
   /// Devices that are read at a time.
   private static let latestPerStep = 1_000
 
-  /// Those of these devices whose user has a later one among them; `places` are all that are reached of their users.
+  /// The users of a step are in one of so many tables, as one table of a million would hold up the loop while it grows
+  /// and when it goes.
+  private static let tables = 256
+
+  /// Calls `found` with those of these devices whose user has a later one among them; `places` are all that are reached
+  /// of their users.
   func earlier(
-    _ places: [DevicePlace], app: AppID, carries: ((Address) -> Bool)?
-  ) async throws(StoreError) -> [StoredDevice] {
-    var latest: [ExactText: StoredDevice] = [:]
-    var earlier: [StoredDevice] = []
+    _ places: [DevicePlace], app: AppID, carries: ((Address) -> Bool)?, _ found: (StoredDevice) -> Void
+  ) async throws(StoreError) {
+    var latest = [[ExactText: StoredDevice]](repeating: [:], count: Self.tables)
     for start in stride(from: 0, to: places.count, by: Self.latestPerStep) {
       let step = Array(places[start..<min(places.count, start + Self.latestPerStep)])
-      for stored in try await DeviceRecords(session).records(step, app: app).compactMap({ $0?.record.visible }) {
-        guard let user = stored.device.user.map(ExactText.init) else { continue }
-        guard let other = latest[user] else {
-          latest[user] = stored
+      for stored in try await DeviceRecords(session).records(step, app: app) {
+        await loop.giveWay()
+        guard let stored = stored?.record.visible, let user = stored.device.user.map(ExactText.init) else { continue }
+        let table = Int(truncatingIfNeeded: UInt(bitPattern: user.hashValue) % UInt(Self.tables))
+        guard let other = latest[table][user] else {
+          latest[table][user] = stored
           continue
         }
         let isEarlier = stored.isEarlier(than: other, carries)
-        earlier.append(isEarlier ? stored : other)
-        if !isEarlier { latest[user] = stored }
+        found(isEarlier ? stored : other)
+        if !isEarlier { latest[table][user] = stored }
       }
     }
-    return earlier
+    for table in latest.indices {
+      await loop.giveWay()
+      latest[table] = [:]
+    }
   }
 
   /// Those of these devices whose user has a later one anywhere that the selection reaches.

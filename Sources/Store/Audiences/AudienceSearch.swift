@@ -56,7 +56,7 @@ package struct AudienceSearch: StorePart {
         if unknown > 0 { count.byPlatform["", default: 0] += unknown }
       }
     }
-    for stored in try await earlier(doubtful, app: app, carries: carries) {
+    try await earlier(doubtful, app: app, carries: carries) { stored in
       count.total -= 1
       count.byPartition[session.partition(of: stored.device.id, in: app), default: 0] -= 1
       count.byProvider[stored.device.address.provider, default: 0] -= 1

@@ -1,4 +1,5 @@
 package import Domain
+import Loop
 import RedisClient
 
 /// Where a device is kept.
@@ -170,6 +171,7 @@ package struct DeviceRecords: StorePart {
     var unresolved: [Int] = []
     var known: (partition: Int, words: StringTable)?
     for (place, bucket, part) in parts {
+      if found.count.isMultiple(of: 32) { await loop.giveWay() }
       if known?.partition != place.partition {
         known = (place.partition, StringTables(session).words(place.partition, app))
       }

@@ -196,11 +196,13 @@ package struct TokenOwners: StorePart {
   func moveTokens(_ steps: [Step], _ app: AppID) async throws(StoreError) {
     var claims: [(step: Step, claim: TokenClaim)] = []
     for step in steps where step.way != .changes && !step.told.isEmpty {
+      await loop.giveWay()
       guard let place = step.place, let device = step.device else { continue }
       claims.append((step, step.claim(on: place, of: device)))
     }
     var lost = Set<ObjectIdentifier>()
     for (claimed, result) in zip(claims, try await contest(claims.map(\.claim), app)) {
+      await loop.giveWay()
       if !claimed.step.ended(result) { lost.insert(ObjectIdentifier(claimed.step)) }
     }
     let landing = steps.filter { $0.way == .arrives && $0.place != nil && !lost.contains(ObjectIdentifier($0)) }
