@@ -101,9 +101,10 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
         let calls = endOfTurn
         endOfTurn.removeAll(keepingCapacity: true)
         for call in calls { call() }
-        runLocalJobs()
+        // Jobs of a turn that is over gather for the end of the next one.
+        if now - turnBegan <= Self.longestTurn { runLocalJobs() }
       }
-      if box.stopping { return }
+      if box.stopping { return runLastJobs() }
       let wait = local.isEmpty ? timers.millisecondsToNext(now: now) : 0
       let ready = epoll_wait(epoll, events, Int32(Self.eventsPerTurn), wait)
       turnBegan = now
@@ -127,6 +128,10 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
   }
   private static let jobsUnmeasured = 4
+
+  private func runLastJobs() {
+    while let job = local.popFirst() { run(job) }
+  }
 
   /// As part of no actor: a function that returns to its caller on this loop then goes straight on. Run as a serial executor's,
   /// each return would be a job of its own.
@@ -218,7 +223,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   // MARK: Executor
 
-  /// Called on the loop: runs before it waits for descriptors again. From another thread: in its next turn. Once
+  /// Called on the loop: runs in this turn, or in one of the next if this one has lasted for long. From another thread: in its next turn. Once
   /// the loop has ended, never.
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

@@ -26,6 +26,8 @@ final class Auditor {
   private var writing: Timer?
   private var isWriting = false
   private var tidying: Timer?
+  /// Exports whose clients have not taken all.
+  private var exportsUnended = 0
 
   /// Milliseconds from a send to the writing of its entry, at most, while Redis answers.
   private static let period: Int64 = 500
@@ -99,7 +101,8 @@ final class Auditor {
     do throws(Problem) {
       var response = try await perform(endpoint, call)
       act.entry.finish(with: response)
-      if case .pieces(let pieces) = response.body {
+      // A HEAD asks for no piece.
+      if case .pieces(let pieces) = response.body, call.request.method != "HEAD" {
         response.body = .pieces(ending(of: act, pieces))
         return response
       }
@@ -158,7 +161,9 @@ final class Auditor {
       if !isWhole { (act.entry.outcome, act.entry.code) = (.failed, Self.cutOff) }
       act.entry.at = loop.wallNow
       await end(act)
+      exportsUnended -= 1
     }
+    exportsUnended += 1
     return BodyPieces { () throws(BodyPieces.Broken) in try await export.next() }
   }
   private static let cutOff = "export_cut_off"
@@ -244,7 +249,9 @@ final class Auditor {
   /// Writes what waits. What Redis does not take now is lost, and told.
   func stop() async {
     if let tidying { loop.cancel(tidying) }
-    while isWriting { await loop.sleep(milliseconds: 10) }
+    // The server has let go of them by now.
+    let deadline = loop.now + Self.period
+    while isWriting || exportsUnended > 0 && loop.now < deadline { await loop.sleep(milliseconds: 10) }
     await write()
     if let writing { loop.cancel(writing) }
     writing = nil

@@ -57,6 +57,7 @@ extension DeviceCalls {
     } catch {
       throw Problem(error)
     }
+    await loop.giveWay()
     stock.registered(registered, call.app)
     let tenant = try configuration.tenant(call.app)
     let registrations = registered.map { done -> Registration? in

@@ -183,8 +183,7 @@ final class BulkSendCalls {
       guard let idempotency = all[place].idempotency else { return }
       do throws(Problem) {
         guard let earlier = try await self.keys.lookUp(idempotency, call.app) else { return }
-        let repeated = await self.preparation.prepare(again: earlier, all[place].document, call)
-        work.settle(all[place].index, .success(try await self.acceptor.became(earlier, of: repeated, call.app)))
+        work.settle(all[place].index, .success(try await self.acceptor.became(earlier, of: nil, call.app)))
       } catch {
         work.fail(all[place].index, error)
       }

@@ -111,8 +111,8 @@ final class MessageAcceptor {
     prepared.submission.replicas = prepared.message.replicas ?? configuration.found(app)?.replicas ?? 0
   }
 
-  /// The answer to an acceptance. `prepared`: the message as this request has read it; a repeat warns as it would warn
-  /// now.
+  /// The answer to an acceptance; targets and warnings are known only to the request that made the message. A repeat is
+  /// answered at once, without reading the message again.
   func became(_ acceptance: Acceptance, of prepared: PreparedMessage?, _ app: AppID) async throws(Problem)
     -> AcceptedMessage
   {
@@ -130,7 +130,7 @@ final class MessageAcceptor {
       var accepted = AcceptedMessage(
         id: id, state: report?.state ?? .completed, targets: report?.total,
         startsAt: report?.state == .scheduled ? report?.startsAt : nil,
-        warnings: (prepared?.warnings ?? []) + (report?.state == .cancelled ? [.ofCancelled(id)] : []), isRepeated: true
+        warnings: report?.state == .cancelled ? [.ofCancelled(id)] : [], isRepeated: true
       )
       (accepted.startsAtLocal, accepted.startsAtZone) = (report?.startsAtLocal, report?.zoneOfStart)
       return accepted

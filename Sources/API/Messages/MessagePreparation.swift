@@ -116,13 +116,6 @@ final class MessagePreparation {
     return prepared
   }
 
-  /// A message that an earlier request has sent, for its warnings: the answer of that one may have been lost. Nil where
-  /// it could not be sent now, for example because its time has passed.
-  func prepare(again earlier: Acceptance, _ document: JSONValue?, _ call: Call) async -> PreparedMessage? {
-    guard case .repeated = earlier, let document else { return nil }
-    return try? await prepare(document, body: [], call, for: .warning)
-  }
-
   /// Warns of all who will get nothing. Of a message that has a holdout this chooses the id, as that says who is in it.
   func foresee(
     _ prepared: PreparedMessage, _ recipients: ResolvedRecipients, _ outlook: Outlook, _ call: Call,

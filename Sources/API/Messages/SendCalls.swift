@@ -28,8 +28,7 @@ final class SendCalls {
     let isDryRun = call.flag("dry_run")
     let idempotency = try IdempotencyKeys.given(in: call.request)
     if !isDryRun, let idempotency, let earlier = try await keys.lookUp(idempotency, call.app) {
-      let repeated = await preparation.prepare(again: earlier, (try? await reading(of: call))?.0, call)
-      return Answer.accepted(try await acceptor.became(earlier, of: repeated, call.app))
+      return Answer.accepted(try await acceptor.became(earlier, of: nil, call.app))
     }
     let (document, reading) = try await reading(of: call)
     let body = call.request.body

@@ -73,6 +73,7 @@ package final class APIKeyring: StorePart {
       let found = await work.value { await result(of: presented) }
       // What was found for another is good here only as long as it would be kept.
       if case .success(.valid(let key)) = found, key.until > loop.now { return .valid(key) }
+      if case .failure(let error) = found { throw error }
       return try await lookUp(presented)
     }
     let work = SharedWork<Result<KeyLookup, StoreError>>()

@@ -32,25 +32,6 @@ struct IdempotencyTests {
     }
   }
 
-  @Test("a repeat warns too, as the first answer may have been lost; also a line of a bulk call")
-  func warnings() async throws {
-    try await Gateway.running { gateway in
-      gateway.register("d1")
-      let body = #"{"to":{"devices":["d1","d2"]},"notification":{"title":"T"}}"#
-      let first = gateway.ask("POST", "/v1/messages", body, as: .send, ["idempotency-key": "k"])
-      let again = gateway.ask("POST", "/v1/messages", body, as: .send, ["idempotency-key": "k"])
-      #expect(first.json["warnings"]?.array?.isEmpty == false, "\(first.text)")
-      #expect(again.json["warnings"] == first.json["warnings"], "\(again.text)")
-      let line = String(body.dropLast()) + #","idempotency_key":"b"}"# + "\n"
-      let lines = (0..<2).map { _ in
-        gateway.ask("POST", "/v1/messages/bulk", line, as: .send, ["content-type": "application/x-ndjson"])
-      }
-      #expect(lines[0].json["warnings"]?.array?.isEmpty == false, "\(lines[0].text)")
-      #expect(lines[1].json["warnings"] == lines[0].json["warnings"], "\(lines[1].text)")
-      #expect(lines[1].json["id"] == lines[0].json["id"], "\(lines[1].text)")
-    }
-  }
-
   @Test("twenty requests at once with one key make one message")
   func concurrent() async throws {
     try await Gateway.running { gateway in

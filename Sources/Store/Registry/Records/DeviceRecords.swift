@@ -171,7 +171,11 @@ package struct DeviceRecords: StorePart {
     var unresolved: [Int] = []
     var known: (partition: Int, words: StringTable)?
     for (place, bucket, part) in parts {
-      if found.count.isMultiple(of: 32) { await loop.giveWay() }
+      if found.count.isMultiple(of: 32) {
+        await loop.giveWay()
+        // Words are good until the next await.
+        known = nil
+      }
       if known?.partition != place.partition {
         known = (place.partition, StringTables(session).words(place.partition, app))
       }

@@ -57,7 +57,10 @@ package struct DeviceRegistry: StorePart {
   ) async throws(StoreError) -> [PutResult] {
     var steps: [Step] = []
     do throws(StoreError) {
-      return try await put(incoming, &steps, since: began, app: app)
+      let results = try await put(incoming, &steps, since: began, app: app)
+      // To let go of thousands of steps takes milliseconds too.
+      await loop.giveWay()
+      return results
     } catch {
       for case .stored(let id, let registration) in earlier {
         session.registry.untold.keep(
@@ -101,6 +104,7 @@ package struct DeviceRegistry: StorePart {
       steps += round
       try await write(round, incoming, app)
       for at in round.indices { results[round[at].at] = round[at].result }
+      await loop.giveWay()
       left = later
     }
     return results

@@ -227,6 +227,7 @@ package struct TokenOwners: StorePart {
   /// Devices that changed their user leave the one before, once those they came to are settled: who is missing there is entered again.
   func leaveUsers(_ steps: [Step], _ app: AppID) async throws(StoreError) {
     for step in steps {
+      await loop.giveWay()
       guard let device = step.device, let before = step.found, let user = before.device.user, !device.isOf(user) else {
         continue
       }
