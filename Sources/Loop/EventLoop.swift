@@ -223,8 +223,8 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   // MARK: Executor
 
-  /// Called on the loop: runs in this turn, or in one of the next if this one has lasted for long. From another thread: in its next turn. Once
-  /// the loop has ended, never.
+  /// Called on the loop: runs in this turn, or in a later one if this one has lasted for long. From another thread: in
+  /// its next turn. Once the loop has ended, never.
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if onLoop { return local.append(job) }

@@ -52,7 +52,11 @@ struct EventLoopTests {
       nonisolated(unsafe) let heard = order
       let bell = Task { loop.post { heard.seen.append(1) } }
       let chain = loop.spawn {
-        while order.seen.isEmpty { await Task.yield() }
+        // Far more than another thread needs to be heard.
+        for _ in 0..<50_000_000 {
+          guard order.seen.isEmpty else { break }
+          await Task.yield()
+        }
       }
       await chain.value
       await bell.value

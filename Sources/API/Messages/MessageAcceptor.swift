@@ -130,8 +130,7 @@ final class MessageAcceptor {
       var accepted = AcceptedMessage(
         id: id, state: report?.state ?? .completed, targets: report?.total,
         startsAt: report?.state == .scheduled ? report?.startsAt : nil,
-        warnings: report?.state == .cancelled ? [.ofCancelled(id)] : [], isRepeated: true
-      )
+        warnings: report?.state == .cancelled ? [.ofCancelled(id)] : [], isRepeated: true)
       (accepted.startsAtLocal, accepted.startsAtZone) = (report?.startsAtLocal, report?.zoneOfStart)
       return accepted
     case .unconfirmed(let id, let replicas, _):

@@ -6,7 +6,7 @@ import Store
 
 /// Sends one message. Belongs to the loop.
 final class SendCalls {
-  /// Bytes. Of less, reading and writing take the loop no longer than a millisecond.
+  /// Bytes. What has no more is read on the loop.
   private static let largeBody = 65_536
 
   private let preparation: MessagePreparation

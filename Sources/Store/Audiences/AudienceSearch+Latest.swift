@@ -10,8 +10,8 @@ extension AudienceSearch {
   /// Devices that are read at a time.
   private static let latestPerStep = 1_000
 
-  /// The users of a step are in one of so many tables, as one table of a million would hold up the loop while it grows
-  /// and when it goes.
+  /// Users are spread over so many tables: one table of a million users would hold up the loop while it grows, and when
+  /// it is let go.
   private static let tables = 256
 
   /// Calls `found` with those of these devices whose user has a later one among them; `places` are all that are reached
@@ -25,7 +25,7 @@ extension AudienceSearch {
       for stored in try await DeviceRecords(session).records(step, app: app) {
         await loop.giveWay()
         guard let stored = stored?.record.visible, let user = stored.device.user.map(ExactText.init) else { continue }
-        let table = Int(truncatingIfNeeded: UInt(bitPattern: user.hashValue) % UInt(Self.tables))
+        let table = Int(UInt(bitPattern: user.hashValue) % UInt(Self.tables))
         guard let other = latest[table][user] else {
           latest[table][user] = stored
           continue
