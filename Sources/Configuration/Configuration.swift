@@ -131,6 +131,8 @@ package struct Configuration: Sendable {
     package var time: Int64 = 90 * 86_400_000
     package var acts = 100_000
     package var sends = 500_000
+    /// Whether the log has the sends too.
+    package var logSends = false
   }
 
   /// The order of a token's deliveries. `concurrency`: requests at work per token, 1 to 100. `orderHold`: how long a

@@ -151,6 +151,7 @@ extension Configuration.Audit {
     time = section.duration("time", in: 60_000...(3_650 * 86_400_000)) ?? time
     acts = section.integer("acts", in: 100...10_000_000) ?? acts
     sends = section.integer("sends", in: 100...100_000_000) ?? sends
+    logSends = section.bool("log_sends") ?? logSends
     section.close()
   }
 }

@@ -108,6 +108,7 @@ extension Setup {
     settings.urgentTargets = limits.urgentTargets
     settings.maximumDrafts = limits.drafts
     settings.maximumDraftBytes = limits.draftBody
+    settings.logsSends = configuration.audit.logSends
     return settings
   }
 

@@ -198,6 +198,16 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Milliseconds.
   private static let longestTurn: Int64 = 5
 
+  /// Empties an array that nobody else holds, and lets everybody else have their turns meanwhile: to let go of thousands of
+  /// objects takes milliseconds.
+  package func letGo<Item>(of items: inout [Item]) async {
+    while !items.isEmpty {
+      items.removeLast(min(items.count, Self.itemsPerStep))
+      await giveWay()
+    }
+  }
+  private static let itemsPerStep = 256
+
   /// Calls `run` at the end of this turn, before the loop waits: the place for one write of what many calls gathered.
   package func atEndOfTurn(_ run: @escaping () -> Void) { endOfTurn.append(run) }
 

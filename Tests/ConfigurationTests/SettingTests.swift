@@ -36,11 +36,13 @@ struct SettingTests {
     #expect(configuration.lanes.orderHold == 250)
   }
 
-  @Test("the audit is kept as long and as many as is said, within bounds")
+  @Test("the audit is kept as long and as many as is said, within bounds; the log has no sends unless it is said")
   func audit() throws {
     let configuration = try parse("audit: { time: \"36h\", acts: 1000, sends: 2000 }")
     #expect(configuration.audit.time == 129_600_000)
     #expect(configuration.audit.acts == 1_000 && configuration.audit.sends == 2_000)
+    #expect(!configuration.audit.logSends)
+    #expect(try parse("audit: { log_sends: true }").audit.logSends)
     for wrong in ["time: \"1s\"", "acts: 99", "sends: 0"] {
       #expect(throws: ConfigurationFaults.self) { try parse("audit: { \(wrong) }") }
     }

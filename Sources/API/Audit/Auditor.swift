@@ -16,6 +16,7 @@ final class Auditor {
   private let trail: AuditTrail
   private let configuration: AdoptedConfiguration
   private let log: Log
+  private let levelOfSends: Log.Level
   private let waiting: Gauge
 
   /// Entries of sends that are not written yet.
@@ -41,8 +42,11 @@ final class Auditor {
   private static let longestObject = 512
   private static let longestName = 128
 
-  init(loop: EventLoop, store: Store, configuration: AdoptedConfiguration, metrics: Metrics, log: Log) {
+  init(
+    loop: EventLoop, store: Store, configuration: AdoptedConfiguration, logsSends: Bool, metrics: Metrics, log: Log
+  ) {
     (self.loop, self.configuration, self.log) = (loop, configuration, log)
+    levelOfSends = logsSends ? .info : .debug
     trail = store.audit
     waiting = metrics.gauge("fanfare_audit_unwritten_entries", "Audit entries of sends that are not in Redis yet.")
   }
@@ -183,7 +187,7 @@ final class Auditor {
   // MARK: Writing
 
   private func note(_ entry: consuming AuditEntry, _ app: AppID) {
-    tell(entry, of: app, .debug)
+    tell(entry, of: app, levelOfSends)
     unwritten[app, default: []].append(entry)
     unwrittenCount += 1
     if unwrittenCount >= Self.entriesAtOnce, !isWriting {

@@ -60,10 +60,6 @@ extension DeviceCalls {
     await loop.giveWay()
     stock.registered(registered, call.app)
     let tenant = try configuration.tenant(call.app)
-    let registrations = registered.map { done -> Registration? in
-      if case .stored(_, let registration) = done { registration } else { nil }
-    }
-    let opened = try await disabled(before: registrations, call.app)
     for (at, done) in registered.enumerated() {
       await loop.giveWay()
       let (place, reading) = (places[at], devices[at])
@@ -74,12 +70,12 @@ extension DeviceCalls {
       let found = reading.notices(
         of: registration, servedBy: tenant, showsAll: true, staysDisabled: switches.stayDisabled.contains(at),
         isEnabledAgain: switches.enabledAgain.contains(at)
-          || opened.contains(at) && !switches.staysOff(at, reading))
+          || registration.tookFromDisabled && !switches.staysOff(at, reading))
       let notices = found.isEmpty ? [] : call.notices.told(found)
       results[place].result = .success { writer in
         writer.member("id", id.rawValue)
         writer.member("registration", registration.word)
-        if case .moved(let from) = registration { writer.member("moved_from", from.rawValue) }
+        if case .moved(let from) = registration { writer.member("moved_from", from.id.rawValue) }
         if !notices.isEmpty { writer.objects("warnings", notices) { $1.writeMembers(to: &$0) } }
       }
     }

@@ -178,7 +178,7 @@ struct DeviceCalls {
       switch result {
       case .stored(let id, let registration):
         device.id = id
-        return (try await answer(device, reading, registration, call), registration)
+        return (try answer(device, reading, registration, call), registration)
       case .userIsFull: throw userIsFull
       // The id that its token gives is another device's by now: it gets one of its own.
       case .leftAlone: reading.device.id = DeviceID.random()
@@ -188,14 +188,10 @@ struct DeviceCalls {
 
   private func answer(
     _ device: Device, _ reading: DeviceReading, _ registration: Registration, _ call: Call
-  ) async throws(Problem) -> HTTPServerResponse {
+  ) throws(Problem) -> HTTPServerResponse {
     // An app learns no more of the registry than its own place in it.
     let showsAll = call.may(.devices)
     let tenant = try configuration.tenant(call.app)
-    var isEnabledAgain = false
-    if showsAll, device.enabled {
-      isEnabledAgain = try await !disabled(before: [registration], call.app).isEmpty
-    }
     let path = "/v1/devices/\(device.id.rawValue)"
     return Answer.json(registration == .created ? 201 : 200, headers: [Header("location", path)]) { writer in
       if showsAll {
@@ -204,31 +200,15 @@ struct DeviceCalls {
         writer.member("id", device.id.rawValue)
       }
       writer.member("registration", registration.word)
-      if showsAll, case .moved(let from) = registration { writer.member("moved_from", from.rawValue) }
+      if showsAll, case .moved(let from) = registration { writer.member("moved_from", from.id.rawValue) }
       writer.key("warnings")
       writer.beginArray()
       let notices = reading.notices(
         of: registration, servedBy: tenant, showsAll: showsAll,
-        staysDisabled: !device.enabled && !reading.given.contains("enabled"), isEnabledAgain: isEnabledAgain)
+        staysDisabled: !device.enabled && !reading.given.contains("enabled"),
+        isEnabledAgain: showsAll && device.enabled && registration.tookFromDisabled)
       for notice in notices { notice.write(to: &writer) }
       writer.endArray()
-    }
-  }
-}
-
-extension DeviceCalls {
-  /// Places of registrations that took the token of a device which was disabled.
-  func disabled(before registrations: [Registration?], _ app: AppID) async throws(Problem) -> Set<Int> {
-    var moved: [(place: Int, from: DeviceID)] = []
-    for (place, registration) in registrations.enumerated() {
-      if case .moved(let from)? = registration { moved.append((place, from)) }
-    }
-    guard !moved.isEmpty else { return [] }
-    do throws(StoreError) {
-      let former = try await store.devices.devices(moved.map(\.from), app: app)
-      return Set(zip(moved, former).filter { $1?.device.enabled == false }.map(\.0.place))
-    } catch {
-      throw Problem(error)
     }
   }
 }
@@ -252,7 +232,7 @@ extension DeviceReading {
       var detail = "the device was disabled and is enabled again: a file that is older than an opt-out undoes it"
       if case .moved(let from) = registration {
         detail =
-          "device `\(from.rawValue)`, which had this token until now, was disabled, and this one is enabled: if its user "
+          "device `\(from.id.rawValue)`, which had this token until now, was disabled, and this one is enabled: if its user "
           + "has opted out, register it with `enabled: false`"
       }
       notices.append(Notice(pointer: "/enabled", code: "enabled_again", detail: detail))
@@ -270,7 +250,7 @@ extension DeviceReading {
       notices.append(
         Notice(
           pointer: "/token", code: "moved",
-          detail: "device `\(from.rawValue)` had this token until now; it gets nothing from now on"))
+          detail: "device `\(from.id.rawValue)` had this token until now; it gets nothing from now on"))
     }
     if showsAll, app.credential(for: device.address) == nil {
       notices.append(
@@ -283,6 +263,11 @@ extension DeviceReading {
 }
 
 extension Registration {
+  /// The device that had the token was disabled.
+  var tookFromDisabled: Bool {
+    if case .moved(let from) = self { !from.isEnabled } else { false }
+  }
+
   /// A device has come to the registry, or may have: one that a token moves to need not have been there.
   var isNew: Bool {
     switch self {

@@ -43,7 +43,8 @@ package final class Service {
     failedKeys = AddressAllowance(burst: settings.failedKeysPerAddress)
     configuration = AdoptedConfiguration(
       apps: apps, providers: providers, accounts: accounts, timesSubscribers: timesSubscribers)
-    auditor = Auditor(loop: loop, store: store, configuration: configuration, metrics: metrics, log: log)
+    auditor = Auditor(
+      loop: loop, store: store, configuration: configuration, logsSends: settings.logsSends, metrics: metrics, log: log)
     authentication = Authentication(store: store, configuration: configuration)
     limiter = RateLimiter(store: store, configuration: configuration, meters: LimitMeters(metrics, log, loop))
     queryRules = QueryRules(providers: configuration.providerNames)

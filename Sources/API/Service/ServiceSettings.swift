@@ -39,6 +39,8 @@ package struct ServiceSettings: Sendable {
     case elsewhere
   }
   package var operations = Operations.everybody
+  /// The log has the audit entries of sends at level `info`, and not at `debug`.
+  package var logsSends = false
   /// False: another service of this process logs how Redis is.
   package var logsConditions = true
   /// Calls to providers: PEM file of authorities (nil: the system's), and their connections.

@@ -140,16 +140,22 @@ package final class MessageAcceptance: StorePart {
     if let audience = submission.audience, !MessageSpread.parts(of: audience).isEmpty {
       try await store(submission, audience, id: id)
     } else {
-      await loop.giveWay()
+      await giveWay(submission)
       var byPartition = byPartition(submission)
       if let split = submission.split(id) {
-        await loop.giveWay()
+        await giveWay(submission)
         byPartition = byPartition.mapValues { targets in targets.map { $0.shared(out: split) } }
       }
       try await store(
         submission, id: id, byPartition: byPartition, mayBeKnown: isRepeated || submission.id != nil)
     }
   }
+
+  /// Only if there is much to do: small messages that come together are stored in the order in which they come.
+  private func giveWay(_ submission: Submission) async {
+    if submission.count > Self.smallCount { await loop.giveWay() }
+  }
+  private static let smallCount = 64
 
   /// Its home is the partition of its only device.
   private func lane(of inline: InlineMessage, _ id: MessageID, _ urgency: Urgency) -> AcceptQueue.Lane {
@@ -240,7 +246,7 @@ package final class MessageAcceptance: StorePart {
     let partitions = byPartition.isEmpty ? [home] : byPartition.keys.sorted()
     var parts: [[MessageShard]] = []
     for partition in partitions {
-      await loop.giveWay()
+      await giveWay(submission)
       parts.append(
         MessageShard.steps(
           partition: partition, targets: byPartition[partition] ?? [], urgency: submission.urgency,
@@ -256,7 +262,7 @@ package final class MessageAcceptance: StorePart {
     fields.append("pn", parts.map { $0.map { String($0.count) }.joined(separator: "+") }.joined(separator: ","))
     var packed: [(field: String, packed: [UInt8])] = []
     for steps in parts {
-      await loop.giveWay()
+      await giveWay(submission)
       packed += steps.enumerated().map { (MessageSpread.spreadField($1.partition, $0), $1.packed) }
     }
     let fresh = try await storeHome(id, submission, fields, packed)

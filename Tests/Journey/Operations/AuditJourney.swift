@@ -5,7 +5,9 @@ import Support
 import Testing
 
 extension Journeys {
-  @Test("the audit has what keys, commands at Redis and a stopped gateway have done, and is followed")
+  @Test(
+    "the audit has what keys, commands at Redis and a stopped gateway have done, and is followed; the log has the acts, and with log_sends the sends"
+  )
   func audit() async throws {
     let world = try await World()
     let gateway = try await world.gateway()
@@ -20,11 +22,26 @@ extension Journeys {
     // At once: what waits in memory is written before the end.
     gateway.process.signal(SIGTERM)
     #expect(await gateway.process.waitForExit() == 0)
+    func isLogged(_ created: String, by process: ChildProcess) -> Bool {
+      process.text.split(separator: "\n").contains {
+        $0.contains("level=info") && $0.contains("event=audit") && $0.contains(created)
+      }
+    }
+    #expect(isLogged("object=spring", by: gateway.process))
+    #expect(!ids.contains { isLogged($0, by: gateway.process) })
 
+    try world.edit { "{ audit: { log_sends: true }," + $0.drop { $0 != "{" }.dropFirst() }
     let later = try await world.gateway()
+    let sent = try await later.send(message)
+    _ = try await later.process.line { $0.contains("event=audit") && $0.contains(sent) }
+    #expect(isLogged(sent, by: later.process))
+    ids.append(sent)
     let second = Tool(gateway: later, world: world)
-    let list = try await second.run("audit", "--json")
-    let items = try #require(Tool.documents(list).first?["items"]?.array, "\(list)")
+    var items: [JSONValue] = []
+    try await later.until("the entry of the last send") { _ in
+      items = Tool.documents(try await second.run("audit", "--json")).first?["items"]?.array ?? []
+      return items.contains { $0["created_id"]?.string == sent }
+    }
     #expect(items.filter { $0["trail"]?.string == "sends" }.map { $0["created_id"]?.string } == ids.reversed())
     let user = items.filter { $0["user"] != nil }
     #expect(user.allSatisfy { $0["user"]?.string?.contains("@") == true && $0["key"] == nil })

@@ -66,12 +66,12 @@ struct RegistryStories {
       #expect(byToken == .stored(DeviceID.derived(of: address("aa"), in: shop), .created))
       #expect(
         try await store.devices.put(device("one", token: "aa"), app: shop).registration
-          == .moved(from: try #require(byToken.id)))
+          == .moved(from: FormerOwner(id: try #require(byToken.id), isEnabled: true)))
       #expect(try await store.devices.device(try #require(byToken.id), app: shop)?.tombstone?.reason == "moved:one")
       #expect(try await store.devices.put(device("", token: "aa"), app: shop).id?.rawValue == "one")
       #expect(
         try await store.devices.put(device("two", token: "aa"), app: shop).registration
-          == .moved(from: DeviceID(rawValue: "one")))
+          == .moved(from: FormerOwner(id: DeviceID(rawValue: "one"), isEnabled: true)))
       #expect(
         try await store.tokens.owners(of: [address("aa"), address("bb")], app: shop).map { $0?.device.id.rawValue } == [
           "two", nil,

@@ -25,7 +25,9 @@ struct SweptImportStories {
     let settings = quickSettings(partitions: 1)
     let before = ImportStories.phones(0..<120)
     let phones = moves ? before.enumerated().map(Self.renamed) : before
-    let wanted = before.map { moves ? Registration.moved(from: $0.id) : .created }
+    let wanted = before.map {
+      moves ? Registration.moved(from: FormerOwner(id: $0.id, isEnabled: $0.enabled)) : .created
+    }
     try await withStore(settings, server: server) { store, loop in
       let everyone = AudienceSelection(expression: .everyone)
       var (steps, isWhole, sweptSome) = (0, false, false)

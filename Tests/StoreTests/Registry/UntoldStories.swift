@@ -26,6 +26,9 @@ struct UntoldStories {
         phone("", "nameless\(at)"), phone("dead\(at)", "lost\(at)"), phone("taker\(at)", "lost\(at)", at: 2_000),
       ]
     }
+  private static func owner(_ id: String) -> FormerOwner {
+    FormerOwner(id: DeviceID(rawValue: id), isEnabled: true)
+  }
   private static let cases: [Case] =
     (0..<3).flatMap { at in
       let nameless = DeviceID.derived(of: address("nameless\(at)"), in: shop)
@@ -33,8 +36,10 @@ struct UntoldStories {
         Case(device: phone("kept\(at)", "kept\(at)", at: 3_000), becomes: .updated),
         Case(device: phone("turned\(at)", "turned\(at) anew", at: 3_000), becomes: .updated),
         Case(
-          device: phone("new\(at)", "moved\(at)", at: 3_000), becomes: .moved(from: DeviceID(rawValue: "old\(at)"))),
-        Case(device: phone("named\(at)", "nameless\(at)", at: 3_000), becomes: .moved(from: nameless)),
+          device: phone("new\(at)", "moved\(at)", at: 3_000), becomes: .moved(from: owner("old\(at)"))),
+        Case(
+          device: phone("named\(at)", "nameless\(at)", at: 3_000),
+          becomes: .moved(from: FormerOwner(id: nameless, isEnabled: true))),
         Case(device: phone("dead\(at)", "dead\(at) anew", at: 3_000), becomes: .revived),
       ]
     } + (0..<40).map { Case(device: phone($0 % 2 == 0 ? "" : "first\($0)", "first\($0)"), becomes: .created) }
@@ -151,7 +156,7 @@ struct UntoldStories {
         try await until(loop) { told.value != nil }
         let what = "swept after \(steps) commands"
         for (at, result) in (try told.value?.get() ?? []).enumerated() {
-          #expect(result.registration == .moved(from: DeviceID(rawValue: "old\(at)")), "\(what)")
+          #expect(result.registration == .moved(from: Self.owner("old\(at)")), "\(what)")
           let owner = try await store.tokens.owners(of: [address("moved\(at)")], app: shop)[0]
           #expect(owner?.isLive == true && owner?.device.id.rawValue == "new\(at)", "\(what): \(owner as Any)")
         }

@@ -59,7 +59,7 @@ struct DeviceArrivals: StorePart {
     switch try await arrive([found], yields: !isNamed, app)[0] {
     case .yielded(let owner):
       let buried = try await DeviceRecords(session).rewrite(found.device.id, app: app) { record in
-        record.mark == mark ? TokenOwners(session).buried(record, for: owner) : nil
+        record.mark == mark ? record.becoming(TokenOwners(session).burial(of: record, for: owner)) : nil
       }
       if buried?.before.mark == mark { try await TokenOwners(session).unpoint([(derived, entry)], app: app) }
     case .won(_, let from, _):
@@ -79,7 +79,8 @@ struct DeviceArrivals: StorePart {
     for (at, found) in devices.enumerated() {
       claims.append(
         TokenClaim(
-          found.device, as: found.device.id, at: found.place, derived: tokens[at], told: told[at], way: .arrives,
+          found.device.address, of: found.device.user, as: found.device.id, at: found.place, derived: tokens[at],
+          told: told[at], way: .arrives,
           mark: found.record.mark, yields: yields))
     }
     var results = try await TokenOwners(session).contest(claims, app)

@@ -31,7 +31,7 @@ struct Untold {
   }
 
   /// The sweep has brought the registration to its end, and taken the token from another device.
-  mutating func settled(_ id: DeviceID, from: DeviceID, _ app: AppID) {
+  mutating func settled(_ id: DeviceID, from: FormerOwner, _ app: AppID) {
     devices[Name(app: app, id: id)]?.registered.registration = .moved(from: from)
   }
 

@@ -92,7 +92,7 @@ struct DeviceRecord: Hashable {
     if !device.permissions.isEmpty { flags.insert(.permissions) }
     var packer = Packer()
     packer.reserve(192)
-    packer.byte(head)
+    packer.byte(state.head)
     packer.byte(flags.rawValue)
     packer.time(device.registeredAt.milliseconds)
     packer.time(bornAt.milliseconds, after: device.registeredAt.milliseconds)
@@ -126,29 +126,49 @@ struct DeviceRecord: Hashable {
       packer.word(attribute.key, words)
       Self.write(attribute.value, to: &packer, words)
     }
-    packEnd(&packer, words)
+    state.packEnd(&packer, words)
     return packer.bytes
   }
 
-  /// Of the packed record.
-  var head: UInt8 { Self.version | (mark.map { $0.isArriving ? Mark.arriving : Mark.shaken } ?? 0) }
-
-  /// The last bytes of the packed record, which tell only of its state; without words.
-  var packedEnd: [UInt8] {
-    var packer = Packer()
-    packEnd(&packer, StringTable())
-    return packer.bytes
+  /// What registrations of other devices may change.
+  var state: State {
+    get { State(tombstone: stored.tombstone, mark: mark, isOneOfSeveral: isOneOfSeveral) }
+    set { (stored.tombstone, mark, isOneOfSeveral) = (newValue.tombstone, newValue.mark, newValue.isOneOfSeveral) }
+  }
+  func becoming(_ state: State) -> DeviceRecord {
+    var record = self
+    record.state = state
+    return record
   }
 
-  private func packEnd(_ packer: inout Packer, _ words: StringTable) {
-    if let tombstone = stored.tombstone {
-      packer.word(tombstone.reason, words)
-      packer.time(tombstone.at.milliseconds)
-      packer.word(tombstone.credential?.rawValue, words)
-      packer.byte(tombstone.message == nil ? 0 : 1)
-      if let message = tombstone.message { packer.append(message.raw) }
+  struct State: Hashable {
+    var tombstone: Tombstone?
+    var mark: Mark?
+    var isOneOfSeveral: Bool
+
+    /// Has its token.
+    var isLiving: Bool { tombstone == nil && !(mark?.isArriving ?? false) }
+
+    /// Of the packed record.
+    var head: UInt8 { DeviceRecord.version | (mark.map { $0.isArriving ? Mark.arriving : Mark.shaken } ?? 0) }
+
+    /// The last bytes of the packed record, which tell only of its state; without words.
+    var packedEnd: [UInt8] {
+      var packer = Packer()
+      packEnd(&packer, StringTable())
+      return packer.bytes
     }
-    if let mark { packer.append(mark.raw) }
+
+    fileprivate func packEnd(_ packer: inout Packer, _ words: StringTable) {
+      if let tombstone {
+        packer.word(tombstone.reason, words)
+        packer.time(tombstone.at.milliseconds)
+        packer.word(tombstone.credential?.rawValue, words)
+        packer.byte(tombstone.message == nil ? 0 : 1)
+        if let message = tombstone.message { packer.append(message.raw) }
+      }
+      if let mark { packer.append(mark.raw) }
+    }
   }
 
   /// What `packed` may write as words.

@@ -15,6 +15,8 @@ struct StateChange {
   fileprivate let behind: [UInt8]
   fileprivate let isLanding: Bool
   fileprivate let diesAt: WallTime?
+  /// The device loses its token.
+  var isDying: Bool { diesAt != nil }
   fileprivate let isActive: (before: Bool, after: Bool)
   fileprivate let isOneOfSeveral: (before: Bool, after: Bool)
 
@@ -27,17 +29,18 @@ struct StateChange {
     (isActive, isOneOfSeveral) = ((false, isEnabled), (false, false))
   }
 
-  /// Only tombstone, mark and whether its user has several may differ; what was found is no tombstone.
-  init(of found: FoundDevice, to after: DeviceRecord) {
+  /// What was found is no tombstone.
+  init(of found: FoundDevice, to after: DeviceRecord.State) {
     let before = found.record
-    (id, place) = (found.device.id, found.place)
+    (id, place) = (before.stored.device.id, found.place)
     (expected, head, behind) = (found.entry, after.head, after.packedEnd)
     cut = before.mark == nil ? 0 : UInt8(DeviceRecord.Mark.length)
-    var gets: DeviceRecord.Flags = after.stored.tombstone == nil ? [] : [.tombstone]
+    var gets: DeviceRecord.Flags = after.tombstone == nil ? [] : [.tombstone]
     if after.isOneOfSeveral { gets.insert(.several) }
     self.gets = gets
-    (isLanding, diesAt) = (false, after.stored.tombstone?.at)
-    (isActive, isOneOfSeveral) = ((before.isLive, after.isLive), (before.isOneOfSeveral, after.isOneOfSeveral))
+    (isLanding, diesAt) = (false, after.tombstone?.at)
+    isActive = (before.isLive, before.stored.device.enabled && after.isLiving)
+    isOneOfSeveral = (before.isOneOfSeveral, after.isOneOfSeveral)
   }
 
   fileprivate func note(in sets: inout SetChanges) {
@@ -66,17 +69,21 @@ extension DeviceRecords {
       last = place
     }
     while !left.isEmpty {
-      var (again, rest): ([[Int]], ArraySlice<[Int]>) = ([], left[...])
-      let replies = try await ask(Scripts.changeStates) {
-        rest.popFirst().map { chunk in run(of: chunk.map { changes[$0] }, app) }
-      }
-      for (chunk, reply) in zip(left, replies) {
-        guard let answer = reply.array, answer.first?.integer == 1 else { continue }
-        // Nothing of this run was made: the others go without those.
-        let refused = Set(answer.dropFirst().compactMap { $0.integer.map { chunk[Int($0) - 1] } })
-        for place in refused { made[place] = false }
-        let others = chunk.filter { !refused.contains($0) }
-        if !others.isEmpty { again.append(others) }
+      var again: [[Int]] = []
+      let chunks = left
+      try await inParts(of: chunks.count, each: Self.runsPerPart) { part async throws(StoreError) in
+        var rest = chunks[part]
+        let replies = try await ask(Scripts.changeStates) {
+          rest.popFirst().map { chunk in run(of: chunk.map { changes[$0] }, app) }
+        }
+        for (chunk, reply) in zip(chunks[part], replies) {
+          guard let answer = reply.array, answer.first?.integer == 1 else { continue }
+          // Nothing of this run was made: the others go without those.
+          let refused = Set(answer.dropFirst().compactMap { $0.integer.map { chunk[Int($0) - 1] } })
+          for place in refused { made[place] = false }
+          let others = chunk.filter { !refused.contains($0) }
+          if !others.isEmpty { again.append(others) }
+        }
       }
       left = again
     }

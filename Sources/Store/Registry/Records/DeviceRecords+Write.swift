@@ -122,6 +122,8 @@ extension DeviceRecords {
   private static let devicesPerScript = 32
   /// … if they are new ones of an import, and the rest of their bucket of records.
   private static let enteredPerScript = 24
+  /// Scripts that are made at once: what keeps that within some milliseconds.
+  static let runsPerPart = 8
   /// Places in sets of one script's devices; a single device may have more.
   private static let placesPerScript = 800
   /// How often a write that others came before is tried again.
@@ -144,19 +146,22 @@ extension DeviceRecords {
       left += Self.chunks(places.filter { writes[$0].intent != nil }, writes, size: Self.enteredPerScript)
     }
     while !left.isEmpty {
-      // Made without awaiting: words learned on another connection must not be used on this one.
-      var (all, written): ([[Int]], [[Int]]) = ([], [])
-      let entering = begin(Scripts.enterDevices, left.filter { writes[$0[0]].intent != nil }, &all) { chunk in
-        (entry(of: chunk.map { writes[$0] }, app), chunk)
+      var asked: [(chunks: [[Int]], replies: RedisPipeline, isOwn: Bool)] = []
+      // Each is made without awaiting: words learned on another connection must not be used on this one.
+      for isNew in [true, false] {
+        let chunks = left.filter { (writes[$0[0]].intent != nil) == isNew }
+        for start in stride(from: 0, to: chunks.count, by: Self.runsPerPart) {
+          await loop.giveWay()
+          asked.append(
+            begin(Array(chunks[start..<min(chunks.count, start + Self.runsPerPart)]), writes, isNew, app, under: lease))
+        }
       }
-      let script = lease == nil ? Scripts.writeDevices : Scripts.writeOwnDevices
-      let writing = begin(script, left.filter { writes[$0[0]].intent == nil }, &written) { chunk in
-        run(chunk, writes, app, under: lease)
+      var answered: [(written: [Int], reply: RedisReply)] = []
+      for part in asked {
+        answered += zip(part.chunks, try await replies(part.replies, under: part.isOwn ? lease : nil)).map { ($0, $1) }
       }
-      all += written
-      let replies = try await replies(entering) + replies(writing, under: lease)
       left = []
-      for (written, reply) in zip(all, replies) {
+      for (written, reply) in answered {
         if reply.integer == -2 {
           for place in written { results[place] = .overtaken }
           continue
@@ -186,20 +191,25 @@ extension DeviceRecords {
     return results
   }
 
-  /// A script for each chunk that has anything to write; `all`: what each writes.
+  /// A script for each chunk that has anything to write. Answers what each of them writes.
   private func begin(
-    _ script: RedisScript, _ chunks: [[Int]], _ all: inout [[Int]], _ make: ([Int]) -> (ScriptRun, written: [Int])
-  ) -> RedisPipeline {
+    _ chunks: [[Int]], _ writes: [DeviceWrite], _ areNew: Bool, _ app: AppID, under lease: Lease?
+  ) -> (chunks: [[Int]], replies: RedisPipeline, isOwn: Bool) {
     var rest = chunks[...]
-    return redis.begin(script) {
+    var all: [[Int]] = []
+    let isOwn = lease != nil && !areNew
+    let script = areNew ? Scripts.enterDevices : isOwn ? Scripts.writeOwnDevices : Scripts.writeDevices
+    let replies = redis.begin(script) {
       while let chunk = rest.popFirst() {
-        let (run, written) = make(chunk)
+        let (script, written) =
+          areNew ? (entry(of: chunk.map { writes[$0] }, app), chunk) : run(chunk, writes, app, under: lease)
         guard !written.isEmpty else { continue }
         all.append(written)
-        return run
+        return script
       }
       return nil
     }
+    return (all, replies, isOwn)
   }
 
   /// Of one partition, by number; about `size` each, and none ends within a bucket of records, which would be read and

@@ -58,8 +58,7 @@ package struct DeviceRegistry: StorePart {
     var steps: [Step] = []
     do throws(StoreError) {
       let results = try await put(incoming, &steps, since: began, app: app)
-      // To let go of thousands of steps takes milliseconds too.
-      await loop.giveWay()
+      await loop.letGo(of: &steps)
       return results
     } catch {
       for case .stored(let id, let registration) in earlier {
@@ -309,12 +308,21 @@ package struct DeviceRegistry: StorePart {
       }
     }
     let done = parts.flatMap(\.writes).map { steps[$0.step] }.filter(\.isWritten)
-    try await TokenOwners(session).moveTokens(done, app)
+    await loop.giveWay()
+    let unpointed = try await TokenOwners(session).moveTokens(done, app)
+    await loop.giveWay()
     var users = joined
     for step in done where !step.buried.isEmpty { users.know(step.buried) }
     for write in refused { users.forget(write.place) }
     for at in parts.indices where written[at] == nil { for write in parts[at].writes { users.forget(write.place) } }
-    try await UserIndex(session).settle(users, app)
+    let settled = users
+    try await abreast(2) { at async throws(StoreError) in
+      if at == 0 {
+        try await TokenOwners(session).unpoint(unpointed, app: app)
+      } else {
+        try await UserIndex(session).settle(settled, app)
+      }
+    }
     try await TokenOwners(session).leaveUsers(done, app)
     // Intents stand to the end, so that whoever finds one settles what is left. Those of parts that failed are left to that.
     try await abreast(parts.count) { at async throws(StoreError) in

@@ -25,7 +25,16 @@ package enum Registration: Hashable, Sendable {
   /// A tombstone came back to life.
   case revived
   /// The token was registered as `from`, which now is a tombstone.
-  case moved(from: DeviceID)
+  case moved(from: FormerOwner)
+}
+
+/// A device that has lost its token to another one.
+package struct FormerOwner: Hashable, Sendable {
+  package var id: DeviceID
+  /// As it was when it lost the token.
+  package var isEnabled: Bool
+  package init(id: DeviceID, isEnabled: Bool) { (self.id, self.isEnabled) = (id, isEnabled) }
+  init(_ device: Device) { self.init(id: device.id, isEnabled: device.enabled) }
 }
 
 /// What became of one device.

@@ -90,7 +90,8 @@ extension RegistryCheck {
         if repair {
           if let found, found.record.isLiving {
             let write = DeviceWrite(
-              place: found.place, id: found.device.id, before: found, after: TokenOwners(session).shaken(found))
+              place: found.place, id: found.device.id, before: found,
+              after: found.record.becoming(TokenOwners(session).shaken(found)))
             guard try await DeviceRecords(session).write([write], app: app)[0].isDone else { continue }
           }
           _ = try await ask(Scripts.unpoint, keys: [entry.key], [.bytes(entry.entry)])

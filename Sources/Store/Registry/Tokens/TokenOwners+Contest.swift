@@ -23,10 +23,10 @@ final class TokenClaim {
   let mark: DeviceRecord.Mark?
 
   init(
-    _ device: Device, as id: DeviceID, at place: DevicePlace, derived: DeviceID, told: Pointed, way: RegistrationWay,
-    mark: DeviceRecord.Mark?, yields: Bool = false, since: WallTime? = nil
+    _ address: Address, of user: String?, as id: DeviceID, at place: DevicePlace, derived: DeviceID, told: Pointed,
+    way: RegistrationWay, mark: DeviceRecord.Mark?, yields: Bool = false, since: WallTime? = nil
   ) {
-    (self.id, self.place, self.address, self.user) = (id, place, device.address, device.user)
+    (self.id, self.place, self.address, self.user) = (id, place, address, user)
     (self.derived, self.told, self.way, self.mark) = (derived, told, way, mark)
     (self.yields, self.since) = (yields, since)
   }
@@ -35,11 +35,11 @@ final class TokenClaim {
 enum ContestResult {
   /// No other one lives with the token. `gone`: entries that name nobody who could. `from`: who had it. `buried`: devices of its user,
   /// which know that there are several, and the versions of the user's tags that they hold.
-  case won(gone: [AliasEntry], from: DeviceID?, buried: [DevicePlace: Int])
+  case won(gone: [AliasEntry], from: FormerOwner?, buried: [DevicePlace: Int])
   /// Another registration of the same device, or one that came behind it, has taken its place.
   case overtaken
   /// The sweep took the registration for one that was cut off, and the device lives with the token already. `from`: who had it.
-  case swept(from: DeviceID?)
+  case swept(from: FormerOwner?)
   /// The sweep took it for one that was cut off before the alias named it, and left the token to whoever had it.
   case sweptAside
   case yielded(to: DeviceID)
@@ -102,7 +102,7 @@ extension TokenOwners {
   private func settle(
     _ contests: [Contest], _ others: [FoundDevice?], _ owns: ArraySlice<Bool>, _ app: AppID
   ) async throws(StoreError) {
-    var writes: [(contest: Contest, change: StateChange, after: DeviceRecord, isFrom: Bool, forgets: Bool)] = []
+    var writes: [(contest: Contest, change: StateChange, before: FoundDevice, isFrom: Bool, forgets: Bool)] = []
     for (contest, (other, owns)) in zip(contests, zip(others, owns)) {
       await loop.giveWay()
       guard owns else {
@@ -114,13 +114,14 @@ extension TokenOwners {
       case .forget(let from): contest.settled(forgets: true, from: from)
       case .yield(let id): contest.result = .yielded(to: id)
       case .write(let before, let after, let isFrom, let forgets):
-        writes.append((contest, StateChange(of: before, to: after), after, isFrom, forgets))
+        writes.append((contest, StateChange(of: before, to: after), before, isFrom, forgets))
       }
     }
     for (written, isMade) in zip(writes, try await DeviceRecords(session).change(writes.map(\.change), app: app)) {
       if isMade {
-        written.contest.wrote(written.after, at: written.change.place)
-        written.contest.settled(forgets: written.forgets, from: written.isFrom ? written.change.id : nil)
+        if written.change.isDying { written.contest.buried(written.before) }
+        written.contest.settled(
+          forgets: written.forgets, from: written.isFrom ? FormerOwner(written.before.device) : nil)
       } else if !written.contest.triesAgain() {
         throw DeviceRecords.tooBusy
       }
@@ -145,7 +146,7 @@ extension TokenOwners {
       guard let own, own.device.id == claim.id, own.device.address.holdsSameToken(as: claim.address) else { continue }
       if own.record.isLiving {
         let from = others.first { wasBuried($0, by: claim) }
-        contest.result = .swept(from: contest.from ?? from?.device.id)
+        contest.result = .swept(from: contest.from ?? from.map { FormerOwner($0.device) })
       } else if let owner = own.record.stored.tombstone?.newOwner, others.contains(where: { $0.device.id == owner }) {
         contest.result = .sweptAside
       }
@@ -192,7 +193,7 @@ extension TokenOwners {
     let all: [DevicePlace]
     private var places: ArraySlice<DevicePlace>
     private var gone: [AliasEntry] = []
-    private(set) var from: DeviceID?
+    private(set) var from: FormerOwner?
     private var buried: [DevicePlace: Int] = [:]
     private var attempts = 0
     /// Nil: it goes on.
@@ -226,12 +227,12 @@ extension TokenOwners {
     /// Those of the place that it is at.
     var entries: [AliasEntry] { claim.told.entries.filter { $0.place == places.first } }
 
-    func wrote(_ after: DeviceRecord, at place: DevicePlace) {
-      guard after.stored.tombstone != nil, let user = claim.user, after.stored.device.isOf(user) else { return }
-      buried[place] = after.userVersion
+    func buried(_ device: FoundDevice) {
+      guard let user = claim.user, device.device.isOf(user) else { return }
+      buried[device.place] = device.record.userVersion
     }
 
-    func settled(forgets: Bool = false, from other: DeviceID? = nil) {
+    func settled(forgets: Bool = false, from other: FormerOwner? = nil) {
       if forgets { gone += entries }
       from = from ?? other
       places = places.dropFirst()
@@ -247,9 +248,9 @@ extension TokenOwners {
 
   private enum Treatment {
     case leave
-    case forget(from: DeviceID?)
+    case forget(from: FormerOwner?)
     case yield(DeviceID)
-    case write(FoundDevice, DeviceRecord, isFrom: Bool, forgets: Bool)
+    case write(FoundDevice, DeviceRecord.State, isFrom: Bool, forgets: Bool)
   }
 
   private func verdict(on other: FoundDevice?, _ entries: [AliasEntry], _ claim: TokenClaim, _ app: AppID) -> Treatment
@@ -263,15 +264,15 @@ extension TokenOwners {
       if claim.yields { return .yield(other.device.id) }
       // One that is not entered yet comes behind this.
       guard entries.contains(where: { $0.tag == mark.tag }), claim.way != .keeps else { return .leave }
-      return .write(other, buried(other.record, for: claim), isFrom: false, forgets: true)
+      return .write(other, burial(of: other, for: claim), isFrom: false, forgets: true)
     }
     if other.record.stored.tombstone != nil {
       guard !isForeign else { return .leave }
-      return .forget(from: wasBuried(other, by: claim) ? other.device.id : nil)
+      return .forget(from: wasBuried(other, by: claim) ? FormerOwner(other.device) : nil)
     }
     if holds {
       if claim.yields { return .yield(other.device.id) }
-      return .write(other, buried(other.record, for: claim), isFrom: true, forgets: true)
+      return .write(other, burial(of: other, for: claim), isFrom: true, forgets: true)
     }
     guard !entries.isEmpty, claim.way != .keeps else { return .leave }
     return .write(other, shaken(other), isFrom: false, forgets: !isForeign)
@@ -283,23 +284,21 @@ extension TokenOwners {
   }
 
   /// A user whose device comes under another id has several: this record need not be written again for that.
-  private func buried(_ device: DeviceRecord, for claim: TokenClaim) -> DeviceRecord {
-    var record = buried(device, for: claim.id)
-    if let user = claim.user, device.stored.device.isOf(user) { record.isOneOfSeveral = true }
-    return record
+  private func burial(of device: FoundDevice, for claim: TokenClaim) -> DeviceRecord.State {
+    var state = burial(of: device.record, for: claim.id)
+    if let user = claim.user, device.device.isOf(user) { state.isOneOfSeveral = true }
+    return state
   }
 
-  func buried(_ device: DeviceRecord, for owner: DeviceID) -> DeviceRecord {
-    var record = device
-    record.stored.tombstone = Tombstone(reason: Tombstone.moved(to: owner), at: loop.wallNow)
-    record.mark = nil
-    return record
+  func burial(of record: DeviceRecord, for owner: DeviceID) -> DeviceRecord.State {
+    DeviceRecord.State(
+      tombstone: Tombstone(reason: Tombstone.moved(to: owner), at: loop.wallNow), isOneOfSeveral: record.isOneOfSeveral)
   }
 
   /// Says the same, and yet what another process would write in its place is refused.
-  func shaken(_ device: FoundDevice) -> DeviceRecord {
-    var record = device.record
-    record.mark = DeviceRecord.Mark(nonce: SecureRandom.word(), isArriving: false)
-    return record
+  func shaken(_ device: FoundDevice) -> DeviceRecord.State {
+    var state = device.record.state
+    state.mark = DeviceRecord.Mark(nonce: SecureRandom.word(), isArriving: false)
+    return state
   }
 }

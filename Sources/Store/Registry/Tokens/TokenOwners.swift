@@ -33,14 +33,14 @@ final class Step {
   private(set) var mark = DeviceRecord.Mark(nonce: 0, isArriving: true)
   private(set) var way = RegistrationWay.keeps
   /// As it was written, and where.
-  private var write: DeviceWrite?
+  fileprivate var write: DeviceWrite?
   /// Whom the alias of its token named before it.
   fileprivate var told = Pointed()
   /// What the alias of the token that it had says of it.
   fileprivate var left: (derived: DeviceID, entries: [AliasEntry])?
   /// Entries that name nobody who could have the token.
   fileprivate var gone: [AliasEntry] = []
-  fileprivate var movedFrom: DeviceID?
+  fileprivate var movedFrom: FormerOwner?
   /// Of its user's devices those that lost the token to it.
   fileprivate(set) var buried: [DevicePlace: Int] = [:]
   /// The sweep left its token to another one: it is to be registered again.
@@ -89,8 +89,6 @@ final class Step {
   }
 
   var isWritten: Bool { write != nil }
-  var device: Device? { write?.after?.stored.device }
-
   var result: PutResult {
     isWritten ? .stored(id, registration) : isLeftAlone ? .leftAlone : .userIsFull
   }
@@ -102,9 +100,11 @@ final class Step {
     return before.tombstone == nil ? .updated : .revived
   }
 
-  fileprivate func claim(on place: DevicePlace, of device: Device) -> TokenClaim {
-    TokenClaim(
-      device, as: id, at: place, derived: derived, told: told, way: way,
+  /// Nil: `write` is a deletion.
+  fileprivate func claim(of write: DeviceWrite) -> TokenClaim? {
+    guard let address = write.after?.stored.device.address else { return nil }
+    return TokenClaim(
+      address, of: write.user, as: id, at: write.place, derived: derived, told: told, way: way,
       mark: way == .arrives || way == .changes ? mark : nil, since: way == .keeps ? untold?.since : since)
   }
 }
@@ -148,8 +148,7 @@ package struct TokenOwners: StorePart {
       await loop.giveWay()
       let step = steps[write.step]
       step.told = pointed
-      guard let device = write.after?.stored.device else { continue }
-      claims.append((write, step.claim(on: write.place, of: device)))
+      if let claim = step.claim(of: write) { claims.append((write, claim)) }
     }
     for (claimed, result) in zip(claims, try await contest(claims.map(\.claim), app)) {
       if !steps[claimed.write.step].ended(result) { claimed.write.isRefused = true }
@@ -162,9 +161,9 @@ package struct TokenOwners: StorePart {
     guard !changing.isEmpty else { return [] }
     let marks = changing.compactMap { write in
       write.before.map { found in
-        var record = found.record
-        record.mark = steps[write.step].mark
-        return StateChange(of: found, to: record)
+        var state = found.record.state
+        state.mark = steps[write.step].mark
+        return StateChange(of: found, to: state)
       }
     }
     _ = try await DeviceRecords(session).change(marks, app: app)
@@ -191,54 +190,57 @@ package struct TokenOwners: StorePart {
     return pointed
   }
 
-  /// Tombstones for those whose tokens these are now; then those that arrive have them. An old owner is buried before its alias is
-  /// lost, so that what stops half-way is found again by the next registration.
-  func moveTokens(_ steps: [Step], _ app: AppID) async throws(StoreError) {
+  /// Tombstones for those whose tokens these are now; then those that arrive have them. Answers what the tokens' aliases are to
+  /// name no longer (`unpoint`): an old owner is buried before that, so that what stops half-way is found again by the next
+  /// registration.
+  func moveTokens(
+    _ steps: [Step], _ app: AppID
+  ) async throws(StoreError) -> [(derived: DeviceID, entry: AliasEntry)] {
     var claims: [(step: Step, claim: TokenClaim)] = []
     for step in steps where step.way != .changes && !step.told.isEmpty {
       await loop.giveWay()
-      guard let place = step.place, let device = step.device else { continue }
-      claims.append((step, step.claim(on: place, of: device)))
+      if let claim = step.write.flatMap(step.claim) { claims.append((step, claim)) }
     }
     var lost = Set<ObjectIdentifier>()
     for (claimed, result) in zip(claims, try await contest(claims.map(\.claim), app)) {
       await loop.giveWay()
       if !claimed.step.ended(result) { lost.insert(ObjectIdentifier(claimed.step)) }
     }
-    let landing = steps.filter { $0.way == .arrives && $0.place != nil && !lost.contains(ObjectIdentifier($0)) }
+    await loop.letGo(of: &claims)
+    var landing: [Step] = []
+    var landings: [StateChange] = []
     var unpointed: [(derived: DeviceID, entry: AliasEntry)] = []
-    let landings = landing.compactMap { step in
-      step.place.map {
-        StateChange(landing: step.id, at: $0, step.mark, isEnabled: step.device?.enabled ?? false)
+    for step in steps {
+      await loop.giveWay()
+      if let left = step.left { unpointed += left.entries.map { (left.derived, $0) } }
+      if step.way != .arrives {
+        unpointed += step.gone.map { (step.derived, $0) }
+      } else if let write = step.write, !lost.contains(ObjectIdentifier(step)) {
+        landing.append(step)
+        landings.append(
+          StateChange(
+            landing: step.id, at: write.place, step.mark, isEnabled: write.after?.stored.device.enabled ?? false))
       }
     }
-    let landed = Set(
-      zip(landing, try await DeviceRecords(session).change(landings, app: app)).filter(\.1)
-        .map { ObjectIdentifier($0.0) })
-    for step in steps where step.way != .arrives || landed.contains(ObjectIdentifier(step)) {
-      for entry in step.gone { unpointed.append((step.derived, entry)) }
+    for (step, hasLanded) in zip(landing, try await DeviceRecords(session).change(landings, app: app)) where hasLanded {
+      unpointed += step.gone.map { (step.derived, $0) }
     }
-    for step in steps {
-      if let left = step.left { unpointed += left.entries.map { (left.derived, $0) } }
-    }
-    try await unpoint(unpointed, app: app)
+    return unpointed
   }
 
   /// Devices that changed their user leave the one before, once those they came to are settled: who is missing there is entered again.
   func leaveUsers(_ steps: [Step], _ app: AppID) async throws(StoreError) {
     for step in steps {
       await loop.giveWay()
-      guard let device = step.device, let before = step.found, let user = before.device.user, !device.isOf(user) else {
-        continue
-      }
+      guard let before = step.found, let user = before.device.user, let write = step.write,
+        write.user.map(ExactText.init) != ExactText(user)
+      else { continue }
       try await UserIndex(session).leave([(user, before.place)], app: app)
     }
   }
 }
 
 extension Step {
-  fileprivate var place: DevicePlace? { write?.place }
-
   /// False: another one has the token, or will have it.
   @discardableResult
   fileprivate func ended(_ contest: ContestResult) -> Bool {
