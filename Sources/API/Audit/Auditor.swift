@@ -15,6 +15,7 @@ final class Auditor {
   private let loop: EventLoop
   private let trail: AuditTrail
   private let configuration: AdoptedConfiguration
+  private let bodies: LargeBodies
   private let log: Log
   private let levelOfSends: Log.Level
   private let waiting: Gauge
@@ -43,9 +44,10 @@ final class Auditor {
   private static let longestName = 128
 
   init(
-    loop: EventLoop, store: Store, configuration: AdoptedConfiguration, logsSends: Bool, metrics: Metrics, log: Log
+    loop: EventLoop, store: Store, configuration: AdoptedConfiguration, logsSends: Bool, bodies: LargeBodies,
+    metrics: Metrics, log: Log
   ) {
-    (self.loop, self.configuration, self.log) = (loop, configuration, log)
+    (self.loop, self.configuration, self.bodies, self.log) = (loop, configuration, bodies, log)
     levelOfSends = logsSends ? .info : .debug
     trail = store.audit
     waiting = metrics.gauge("fanfare_audit_unwritten_entries", "Audit entries of sends that are not in Redis yet.")
@@ -93,7 +95,10 @@ final class Auditor {
     let reader = compared ? AuditedOperations.reader(of: endpoint) : nil
     var entry = entry(endpoint, call)
     // What was sent is stored under the id of its message.
-    if !call.request.body.isEmpty { entry.requestDigest = AuditDigest(sha256: Digest.sha256(call.request.body)) }
+    let body = call.request.body
+    if !body.isEmpty {
+      entry.requestDigest = await bodies.read(body.count) { AuditDigest(sha256: Digest.sha256(body)) }
+    }
     if let reader { entry.before = await digest(reader, call, perform) }
     var act: AuditTrail.Act
     do throws(StoreError) {

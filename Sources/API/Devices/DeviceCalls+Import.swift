@@ -10,7 +10,7 @@ extension DeviceCalls {
   /// its `registered_at`. May be repeated as a whole: what was registered by then is replaced by the same.
   func registerDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     typealias Written = (inout JSONWriter) -> Void
-    let lines = try await Lines(of: call, loop).all
+    let lines = try await Lines(of: call, bound, loop).all
     let faults = FaultBudget(
       eachDocument: RequestBounds.violationsOfLine, suggestions: call.suggestions)
     var results: [(line: Int, result: Result<Written, Problem>)] = []
@@ -19,7 +19,7 @@ extension DeviceCalls {
     for line in lines {
       await loop.giveWay()
       do throws(Problem) {
-        let document = try line.document()
+        let document = try await line.document(bodies)
         if DeviceReader.isDead(document) {
           let skipped: Written = { writer in
             writer.member("registration", Self.skipped)

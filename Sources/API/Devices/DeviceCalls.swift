@@ -13,6 +13,9 @@ struct DeviceCalls {
   let stock: DeviceStock
   let tagStock: TagStock
   let anonymous: AnonymousDevices
+  let bodies: LargeBodies
+  /// Of an import.
+  let bound: Lines.Bound
 
   /// `PUT /v1/devices/{id}`: the registration replaces what was known. Only what is disabled stays so until a
   /// registration says `enabled`.

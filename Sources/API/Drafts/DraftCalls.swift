@@ -13,10 +13,11 @@ final class DraftCalls {
   private let preparation: MessagePreparation
   private let forecaster: Forecaster
   private let attributes: AttributeCheck
+  private let bodies: LargeBodies
 
   init(
     store: Store, configuration: AdoptedConfiguration, settings: ServiceSettings, lookup: DraftLookup,
-    preparation: MessagePreparation, forecaster: Forecaster, attributes: AttributeCheck
+    preparation: MessagePreparation, forecaster: Forecaster, attributes: AttributeCheck, bodies: LargeBodies
   ) {
     self.store = store
     self.configuration = configuration
@@ -25,6 +26,7 @@ final class DraftCalls {
     self.preparation = preparation
     self.forecaster = forecaster
     self.attributes = attributes
+    self.bodies = bodies
   }
 
   func listDrafts(_ call: Call) async throws(Problem) -> HTTPServerResponse {
@@ -42,7 +44,7 @@ final class DraftCalls {
   }
 
   func createDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let reading = try reading(of: call)
+    let reading = try await reading(of: call)
     let notices = await notices(of: reading, call)
     let draft = try await keep(reading.message.encoded, name: reading.name, copyOf: nil, call)
     return answer(201, draft, try await missingAudiences(of: draft, call.app) + notices)
@@ -62,7 +64,7 @@ final class DraftCalls {
         .preconditionRequired,
         "Send `If-Match` with the `etag` of the draft that you read, or `*` to replace any version")
     }
-    let reading = try reading(of: call)
+    let reading = try await reading(of: call)
     let body = reading.message.encoded
     try checkSize(body)
     let change: DraftChange
@@ -160,7 +162,9 @@ final class DraftCalls {
     }
     let name = report?.labels.name.map { DraftName.of("Copy of", $0) }
     // The copy is called otherwise.
-    let nameless = (try? JSON.parse(body, maximumDepth: Call.maximumDepth))?.without(["name"]).encoded
+    let nameless = await bodies.read(body.count) {
+      (try? JSON.parse(body, maximumDepth: Call.maximumDepth))?.without(["name"]).encoded
+    }
     return try await answer(copy: nameless ?? body, name: name, of: id.description, call)
   }
 
@@ -176,7 +180,7 @@ final class DraftCalls {
     }
     let reading: DraftReading
     do throws(Refusal) {
-      reading = try self.reading(of: .object([JSONMember("message", message)]), call)
+      reading = try reader(call)(.object([JSONMember("message", message)]))
     } catch {
       let faults = error.violations.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
       return answer(201, draft, missing + call.notices.told(faults))
@@ -186,13 +190,18 @@ final class DraftCalls {
 
   // MARK: Parts
 
-  func reading(of call: Call) throws(Problem) -> DraftReading {
-    try call.read(.invalidDraft) { document throws(Refusal) in try reading(of: document, call) }
+  func reading(of call: Call) async throws(Problem) -> DraftReading {
+    let reader = reader(call)
+    return try await bodies.read(call.request.body.count) {
+      Result { () throws(Problem) in try call.read(.invalidDraft, reader) }
+    }.get()
   }
 
-  private func reading(of document: JSONValue, _ call: Call) throws(Refusal) -> DraftReading {
-    try DraftReader.read(
-      document, providers: configuration.tokenRules, maximumTargets: settings.maximumTargets, now: call.now)
+  private func reader(_ call: Call) -> (JSONValue) throws(Refusal) -> DraftReading {
+    let (rules, maximumTargets, now) = (configuration.tokenRules, settings.maximumTargets, call.now)
+    return { document throws(Refusal) in
+      try DraftReader.read(document, providers: rules, maximumTargets: maximumTargets, now: now)
+    }
   }
 
   private func keep(_ body: [UInt8], name: String?, copyOf: String?, _ call: Call) async throws(Problem) -> StoredDraft

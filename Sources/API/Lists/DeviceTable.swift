@@ -184,7 +184,9 @@ package struct DeviceTable {
   }
 
   /// The lines of an import that a table stands for.
-  static func lines(of call: Call, _ loop: EventLoop) async throws(Problem) -> [Lines.Line] {
+  static func lines(
+    of call: Call, _ bound: Lines.Bound, _ loop: EventLoop
+  ) async throws(Problem) -> [Lines.Line] {
     var body = call.request.body[...]
     if body.starts(with: [0xEF, 0xBB, 0xBF]) { body = body.dropFirst(3) }
     var reader = CSVReader(body)
@@ -200,7 +202,7 @@ package struct DeviceTable {
           continue
         }
         try Lines.checkCount(behind: lines.count)
-        lines.append(known.line(record))
+        lines.append(known.line(record, bound))
       case .faulty(let line):
         try Lines.checkCount(behind: lines.count)
         lines.append(line)
@@ -232,8 +234,9 @@ package struct DeviceTable {
   }
 
   /// A row as a line of an import.
-  func line(_ record: CSVReader.Record) -> Lines.Line {
-    if let fault = fault(of: record.cells) {
+  func line(_ record: CSVReader.Record, _ bound: Lines.Bound) -> Lines.Line {
+    let size = record.cells.reduce(0) { $0 + $1.utf8.count }
+    if let fault = bound.fault(of: size) ?? fault(of: record.cells) {
       return Lines.Line(number: record.line, bytes: [], fault: fault)
     }
     return Lines.Line(number: record.line, bytes: document(record.cells).encoded)

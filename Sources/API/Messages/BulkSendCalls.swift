@@ -22,10 +22,12 @@ final class BulkSendCalls {
   private let keys: IdempotencyKeys
   private let acceptor: MessageAcceptor
   private let counts: ServiceCounts
+  private let bodies: LargeBodies
+  private let bound: Lines.Bound
 
   init(
-    loop: EventLoop, store: Store, preparation: MessagePreparation, check: MessageCheck, keys: IdempotencyKeys,
-    acceptor: MessageAcceptor, counts: ServiceCounts
+    loop: EventLoop, store: Store, settings: ServiceSettings, preparation: MessagePreparation, check: MessageCheck,
+    keys: IdempotencyKeys, acceptor: MessageAcceptor, counts: ServiceCounts, bodies: LargeBodies
   ) {
     self.loop = loop
     self.store = store
@@ -34,12 +36,14 @@ final class BulkSendCalls {
     self.keys = keys
     self.acceptor = acceptor
     self.counts = counts
+    self.bodies = bodies
+    bound = settings.lineOfMessages
   }
 
   /// `POST /v1/messages/bulk`: each line is a message as `POST /v1/messages` takes it, with its `idempotency_key` if it
   /// is to have one. Lines are read and stored together; those that aim at one device are stored in their order.
   func sendMessages(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let lines = try await Lines(of: call, loop).all
+    let lines = try await Lines(of: call, bound, loop).all
     let work = BulkWork(count: lines.count, call.suggestions)
     for start in stride(from: 0, to: lines.count, by: Self.linesAtOnce) {
       await read(lines, start..<min(lines.count, start + Self.linesAtOnce), call, into: work)
@@ -88,7 +92,7 @@ final class BulkSendCalls {
     var parsed: [ReadLine] = []
     for index in range {
       await loop.giveWay()
-      do throws(Problem) { parsed.append(try parse(lines[index], index)) } catch { work.fail(index, error) }
+      do throws(Problem) { parsed.append(try await parse(lines[index], index)) } catch { work.fail(index, error) }
     }
     if parsed.contains(where: { $0.idempotency != nil }) { await settleRepeated(&parsed, call, work) }
     var messages: [ReadMessage] = []
@@ -98,7 +102,7 @@ final class BulkSendCalls {
     for line in parsed {
       await loop.giveWay()
       do throws(Refusal) {
-        var message = ReadMessage(line: line, reading: try read(line, call, work.faults))
+        var message = ReadMessage(line: line, reading: try await read(line, call, work.faults))
         if case .tokens(let own) = message.reading.message.to {
           message.firstOwner = addresses.count
           addresses += own
@@ -140,11 +144,13 @@ final class BulkSendCalls {
   }
 
   /// A fault of the key is one of the message.
-  private func read(_ line: ReadLine, _ call: Call, _ faults: FaultBudget) throws(Refusal) -> MessageReading {
+  private func read(
+    _ line: ReadLine, _ call: Call, _ faults: FaultBudget
+  ) async throws(Refusal) -> MessageReading {
     let found = line.keyFault.map { faults.add([$0]) } ?? []
     let reading: MessageReading
     do throws(Refusal) {
-      reading = try preparation.reading(of: line.document, call, faults)
+      reading = try await preparation.reading(of: line.document, bytes: line.body.count, call, faults)
     } catch {
       var refusal = error
       refusal.violations = found + error.violations
@@ -158,19 +164,25 @@ final class BulkSendCalls {
 
   private static let keyMember = "idempotency_key"
 
-  private func parse(_ line: Lines.Line, _ index: Int) throws(Problem) -> ReadLine {
+  private func parse(_ line: Lines.Line, _ index: Int) async throws(Problem) -> ReadLine {
+    guard bodies.areLarge(line.bytes.count) else { return try Self.parsed(line, index) }
+    return try await bodies.read(line.bytes.count) { Result { () throws(Problem) in try Self.parsed(line, index) } }
+      .get()
+  }
+
+  private static func parsed(_ line: Lines.Line, _ index: Int) throws(Problem) -> ReadLine {
     var document = try line.document()
     var body = line.bytes
     var idempotency: (key: String, digest: [UInt8])?
     var fault: Violation?
-    if case .object(var members) = document, let given = document[Self.keyMember] {
-      members.removeAll { $0.key == Self.keyMember }
+    if case .object(var members) = document, let given = document[keyMember] {
+      members.removeAll { $0.key == keyMember }
       document = .object(members)
       body = document.encoded
       if let key = given.string, IdempotencyKeys.isWellFormed(key) {
         idempotency = (key, Digest.sha256(body))
       } else {
-        fault = Violation("/\(Self.keyMember)", .invalidFormat, "must be a string of 1–255 printable ASCII characters")
+        fault = Violation("/\(keyMember)", .invalidFormat, "must be a string of 1–255 printable ASCII characters")
       }
     }
     return ReadLine(index: index, document: document, body: body, idempotency: idempotency, keyFault: fault)

@@ -14,10 +14,11 @@ final class MessagePreparation {
   private let recipientResolver: RecipientResolver
   private let subscribers: SubscriberCheck
   private let forecaster: Forecaster
+  private let bodies: LargeBodies
 
   init(
     store: Store, configuration: AdoptedConfiguration, settings: ServiceSettings, check: MessageCheck,
-    recipientResolver: RecipientResolver, subscribers: SubscriberCheck, forecaster: Forecaster
+    recipientResolver: RecipientResolver, subscribers: SubscriberCheck, forecaster: Forecaster, bodies: LargeBodies
   ) {
     self.store = store
     self.configuration = configuration
@@ -27,59 +28,44 @@ final class MessagePreparation {
     self.recipientResolver = recipientResolver
     self.subscribers = subscribers
     self.forecaster = forecaster
+    self.bodies = bodies
   }
 
   /// Without what later checks find.
   func read(_ document: JSONValue, _ call: Call) throws(Problem) -> MessageReading {
     do throws(Refusal) {
-      return try reading(of: document, call, FaultBudget(suggestions: call.suggestions))
+      return try MessageReader.read(
+        document, providers: configuration.tokenRules, maximumTargets: maximumTargets, now: call.now,
+        faults: FaultBudget(suggestions: call.suggestions))
     } catch {
       throw Problem(error, .invalidMessage)
     }
   }
 
-  /// `faults`: shared by all lines of a request.
-  func reading(of document: JSONValue, _ call: Call, _ faults: FaultBudget) throws(Refusal) -> MessageReading {
-    try MessageReader.read(
-      document, providers: configuration.tokenRules, maximumTargets: maximumTargets, now: call.now,
-      faults: faults)
+  /// Reads a document, which a body or a line of so many bytes holds. `faults`: shared by all lines of a request.
+  func reading(
+    of document: JSONValue, bytes: Int, _ call: Call, _ faults: FaultBudget
+  ) async throws(Refusal) -> MessageReading {
+    let (rules, maximumTargets, now) = (configuration.tokenRules, maximumTargets, call.now)
+    func read() throws(Refusal) -> MessageReading {
+      try MessageReader.read(document, providers: rules, maximumTargets: maximumTargets, now: now, faults: faults)
+    }
+    guard bodies.areLarge(bytes) else { return try read() }
+    return try await bodies.read(bytes) { Result { () throws(Refusal) in try read() } }.get()
   }
 
   /// From a document to all but a stored message. `body` is what will be stored of it.
   func prepare(_ document: JSONValue, body: [UInt8], _ call: Call, for purpose: ForecastPurpose)
     async throws(Problem) -> PreparedMessage
   {
-    try await prepare(try await readWhole(document, call), document, body: body, call, for: purpose)
+    try await prepare(try await readWhole(document, of: body.count, call), document, body: body, call, for: purpose)
   }
 
   /// Refused with what later checks find as well.
-  func readWhole(_ document: JSONValue, _ call: Call) async throws(Problem) -> MessageReading {
+  func readWhole(_ document: JSONValue, of bytes: Int, _ call: Call) async throws(Problem) -> MessageReading {
     let faults = FaultBudget(suggestions: call.suggestions)
     do throws(Refusal) {
-      return try reading(of: document, call, faults)
-    } catch {
-      throw Problem(await check.withLaterFaults(error, document, call, faults), .invalidMessage)
-    }
-  }
-
-  /// As `readWhole`, of a body whose reading would hold up others.
-  func readWhole(_ call: Call, on thread: SideThread) async throws(Problem) -> (JSONValue, MessageReading) {
-    let faults = FaultBudget(suggestions: call.suggestions)
-    let (rules, maximumTargets) = (configuration.tokenRules, maximumTargets)
-    let read = await thread.run { () -> Result<(JSONValue, Result<MessageReading, Refusal>), Problem> in
-      let document: JSONValue
-      do throws(Problem) { document = try call.document() } catch { return .failure(error) }
-      do throws(Refusal) {
-        let reading = try MessageReader.read(
-          document, providers: rules, maximumTargets: maximumTargets, now: call.now, faults: faults)
-        return .success((document, .success(reading)))
-      } catch {
-        return .success((document, .failure(error)))
-      }
-    }
-    let (document, result) = try read.get()
-    do throws(Refusal) {
-      return (document, try result.get())
+      return try await reading(of: document, bytes: bytes, call, faults)
     } catch {
       throw Problem(await check.withLaterFaults(error, document, call, faults), .invalidMessage)
     }

@@ -11,6 +11,7 @@ struct RescheduleCalls {
   let check: MessageCheck
   let recipientResolver: RecipientResolver
   let forecaster: Forecaster
+  let bodies: LargeBodies
 
   /// Reads and writes of a change that another one crossed.
   private static let attempts = 5
@@ -25,7 +26,7 @@ struct RescheduleCalls {
     for _ in 0..<Self.attempts {
       let scheduled = try await scheduled(id, call)
       if let version = change.version, version != scheduled.version { throw Self.changed(version) }
-      let (message, body) = try content(of: scheduled, change, call)
+      let (message, body, stored) = try await content(of: scheduled, change, call)
       try check.checkZones(message)
       let (forecast, warnings) = try await foresee(
         message, body, of: scheduled, id, call, isTrial ? .answer : .warning)
@@ -33,7 +34,7 @@ struct RescheduleCalls {
       let schedule =
         Schedule(message, first: first, now: call.now)
         ?? Schedule(startAt: call.now, local: change.sendAt.local, first: first)
-      if !isTrial, try await !write(schedule, message, body, of: scheduled, id, change, call) { continue }
+      if !isTrial, try await !write(schedule, message, stored, of: scheduled, id, change, call) { continue }
       var report = try await store.reports.found(id, call)
       if isTrial {
         (report.startsAt, report.startsAtLocal) = (schedule.shown, schedule.local)
@@ -87,19 +88,23 @@ struct RescheduleCalls {
     }
   }
 
-  /// The message with its new time.
-  private func content(of scheduled: ScheduledMessage, _ change: ScheduleChange, _ call: Call) throws(Problem)
-    -> (Message, JSONValue)
-  {
-    guard let stored = try? JSON.parse(scheduled.body, maximumDepth: Call.maximumDepth),
-      stored.object != nil
-    else { throw Problem(.internalError, "The stored message cannot be read") }
-    let body = stored.moved(to: change)
-    do throws(Refusal) {
-      return (try MessageReader.read(body, providers: configuration.tokenRules, now: call.now).message, body)
-    } catch {
-      throw Problem(error, .invalidMessage)
+  /// The message with its new time, its document, and what will be stored of it.
+  private func content(
+    of scheduled: ScheduledMessage, _ change: ScheduleChange, _ call: Call
+  ) async throws(Problem) -> (Message, JSONValue, [UInt8]) {
+    let (body, rules, now) = (scheduled.body, configuration.tokenRules, call.now)
+    func read() throws(Problem) -> (Message, JSONValue, [UInt8]) {
+      guard let stored = try? JSON.parse(body, maximumDepth: Call.maximumDepth), stored.object != nil else {
+        throw Problem(.internalError, "The stored message cannot be read")
+      }
+      let document = stored.moved(to: change)
+      do throws(Refusal) {
+        return (try MessageReader.read(document, providers: rules, now: now).message, document, document.encoded)
+      } catch {
+        throw Problem(error, .invalidMessage)
+      }
     }
+    return try await bodies.read(body.count) { Result { () throws(Problem) in try read() } }.get()
   }
 
   /// What would come of it at its new time, for those whom it was accepted for.
@@ -129,13 +134,13 @@ struct RescheduleCalls {
 
   /// False: another change came between, and this one is to be made anew.
   private func write(
-    _ schedule: Schedule, _ message: Message, _ body: JSONValue, of scheduled: ScheduledMessage, _ id: MessageID,
+    _ schedule: Schedule, _ message: Message, _ body: [UInt8], of scheduled: ScheduledMessage, _ id: MessageID,
     _ change: ScheduleChange, _ call: Call
   ) async throws(Problem) -> Bool {
     let done: Rescheduling
     do throws(StoreError) {
       done = try await store.schedule.reschedule(
-        id, app: call.app, schedule, body: body.encoded, ttl: message.ttl, version: scheduled.version)
+        id, app: call.app, schedule, body: body, ttl: message.ttl, version: scheduled.version)
     } catch {
       throw Problem(error)
     }

@@ -1,19 +1,14 @@
 import Domain
 import HTTPServer
 import Intake
-import Loop
 import Store
 
 /// Sends one message. Belongs to the loop.
 final class SendCalls {
-  /// Bytes. What has no more is read on the loop.
-  private static let largeBody = 65_536
-
   private let preparation: MessagePreparation
   private let keys: IdempotencyKeys
   private let acceptor: MessageAcceptor
   private let dryRuns: DryRuns
-  private let sideThread = SideThread(name: "large bodies")
 
   init(preparation: MessagePreparation, keys: IdempotencyKeys, acceptor: MessageAcceptor, dryRuns: DryRuns) {
     self.preparation = preparation
@@ -46,8 +41,7 @@ final class SendCalls {
   }
 
   func reading(of call: Call) async throws(Problem) -> (JSONValue, MessageReading) {
-    if call.request.body.count > Self.largeBody { return try await preparation.readWhole(call, on: sideThread) }
     let document = try call.document()
-    return (document, try await preparation.readWhole(document, call))
+    return (document, try await preparation.readWhole(document, of: call.request.body.count, call))
   }
 }

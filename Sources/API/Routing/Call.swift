@@ -54,7 +54,19 @@ final class Call {
     return try await allowance.counting(work)
   }
 
+  /// Of a large body: what it was found to be.
+  private var known: Result<JSONValue, Problem>?
+
+  /// Parses a large body beforehand, so that `document` need not.
+  func parse(in bodies: LargeBodies) async {
+    guard bodies.areLarge(request.body.count) else { return }
+    known = await bodies.read(request.body.count) { [self] in
+      Result { () throws(Problem) in try document() }
+    }
+  }
+
   func document() throws(Problem) -> JSONValue {
+    if let known { return try known.get() }
     do throws(JSONFault) {
       return try JSON.parse(request.body, Self.limits)
     } catch {

@@ -1,4 +1,5 @@
 import Domain
+import Glibc
 import HTTPServer
 import JSON
 import Loop
@@ -24,15 +25,34 @@ struct Lines {
         throw Problem(error, in: "line")
       }
     }
+
+    func document(_ bodies: LargeBodies) async throws(Problem) -> JSONValue {
+      guard bodies.areLarge(bytes.count) else { return try document() }
+      return try await bodies.read(bytes.count) { Result { () throws(Problem) in try document() } }.get()
+    }
+  }
+
+  /// Bytes of one line: no more than of the call that takes one such document.
+  struct Bound {
+    var bytes: Int
+    /// Where it is set.
+    var setting: String
+
+    func fault(of line: Int) -> Problem? {
+      guard line > bytes else { return nil }
+      return Problem(
+        .bodyTooLarge,
+        "This line has \(line) bytes; the limit of a line is \(bytes) (`\(setting)` of the configuration)")
+    }
   }
 
   /// Without empty ones.
   let all: [Line]
 
   /// Counts them while it reads, and gives way to other requests between two of them.
-  init(of call: Call, _ loop: EventLoop) async throws(Problem) {
+  init(of call: Call, _ bound: Bound, _ loop: EventLoop) async throws(Problem) {
     if Call.mediaType(call.request.header("content-type") ?? "") == ListForm.table.mediaType {
-      all = try await DeviceTable.lines(of: call, loop)
+      all = try await DeviceTable.lines(of: call, bound, loop)
       return
     }
     var body = call.request.body[...]
@@ -45,11 +65,14 @@ struct Lines {
     var number = 0
     while !body.isEmpty {
       await loop.giveWay()
-      let end = body.firstIndex(of: UInt8(ascii: "\n")) ?? body.endIndex
+      let end = Self.end(of: body)
       number += 1
       var bytes = body[..<end]
       if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-      if bytes.contains(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) {
+      if let fault = bound.fault(of: bytes.count) {
+        try Self.checkCount(behind: lines.count)
+        lines.append(Line(number: number, bytes: [], fault: fault))
+      } else if bytes.contains(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) {
         try Self.checkCount(behind: lines.count)
         lines.append(Line(number: number, bytes: Array(bytes)))
       }
@@ -57,6 +80,16 @@ struct Lines {
     }
     guard !lines.isEmpty else { throw Problem(.malformedJSON, "The body has no line: send one JSON object a line") }
     all = lines
+  }
+
+  /// Of the first line. A line may have megabytes: looked for by words, not by bytes.
+  private static func end(of body: ArraySlice<UInt8>) -> Int {
+    body.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress, let found = memchr(start, Int32(UInt8(ascii: "\n")), bytes.count) else {
+        return body.endIndex
+      }
+      return body.startIndex + (found - UnsafeMutableRawPointer(mutating: start))
+    }
   }
 
   /// Refuses a body that has another line behind so many.

@@ -43,7 +43,7 @@ final class Resources {
 
   init(
     loop: EventLoop, store: Store, configuration: AdoptedConfiguration, settings: ServiceSettings, metrics: Metrics,
-    log: Log, counts: ServiceCounts, zones: ZoneBook, channels: BroadcastChannels
+    log: Log, counts: ServiceCounts, zones: ZoneBook, channels: BroadcastChannels, bodies: LargeBodies
   ) {
     let audienceResolver = AudienceResolver(store: store)
     let recipientResolver = RecipientResolver(
@@ -60,7 +60,7 @@ final class Resources {
       store: store, configuration: configuration, settings: settings, check: check,
       recipientResolver: recipientResolver,
       subscribers: SubscriberCheck(loop: loop, store: store, configuration: configuration),
-      forecaster: forecaster)
+      forecaster: forecaster, bodies: bodies)
     let keys = IdempotencyKeys(loop: loop, store: store)
     let acceptor = MessageAcceptor(store: store, configuration: configuration, keys: keys, counts: counts)
     let dryRuns = DryRuns(store: store, configuration: configuration, recipientResolver: recipientResolver)
@@ -68,19 +68,20 @@ final class Resources {
 
     sending = SendCalls(preparation: preparation, keys: keys, acceptor: acceptor, dryRuns: dryRuns)
     bulkSending = BulkSendCalls(
-      loop: loop, store: store, preparation: preparation, check: check, keys: keys, acceptor: acceptor, counts: counts)
+      loop: loop, store: store, settings: settings, preparation: preparation, check: check, keys: keys,
+      acceptor: acceptor, counts: counts, bodies: bodies)
     messages = MessageCalls(store: store)
     control = ControlCalls(store: store, log: log)
     rescheduling = RescheduleCalls(
       store: store, configuration: configuration, check: check, recipientResolver: recipientResolver,
-      forecaster: forecaster)
+      forecaster: forecaster, bodies: bodies)
     replay = ReplayCalls(
       loop: loop, store: store, configuration: configuration, settings: settings, keys: keys, rendering: rendering,
       preparation: preparation, forecaster: forecaster, acceptor: acceptor)
 
     drafts = DraftCalls(
       store: store, configuration: configuration, settings: settings, lookup: draftLookup, preparation: preparation,
-      forecaster: forecaster, attributes: attributes)
+      forecaster: forecaster, attributes: attributes, bodies: bodies)
     draftSending = DraftSendCalls(
       store: store, lookup: draftLookup, preparation: preparation, forecaster: forecaster, acceptor: acceptor,
       dryRuns: dryRuns)
@@ -101,7 +102,7 @@ final class Resources {
     devices = DeviceCalls(
       loop: loop, store: store, configuration: configuration,
       stock: DeviceStock(loop: loop, store: store, configuration: configuration), tagStock: tagStock,
-      anonymous: AnonymousDevices(loop: loop))
+      anonymous: AnonymousDevices(loop: loop), bodies: bodies, bound: settings.lineOfDevices)
     deviceLists = DeviceListCalls(store: store)
     timelines = TimelineCalls(store: store)
     prunes = PruneCalls(store: store, configuration: configuration, log: log)

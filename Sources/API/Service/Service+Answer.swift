@@ -84,6 +84,7 @@ extension Service {
     try IdempotencyKeys.checkTaken(request, permit.endpoint)
     try checkBody(request, permit.endpoint)
     try await call.take(.bytes, request.body.count)
+    if permit.endpoint.body?.check != nil { await call.parse(in: bodies) }
     if permit.endpoint.refusesFields { try Self.refuseFields(call, permit.endpoint) }
     var response = try await carryOut(permit.endpoint, call)
     let fields = allowance.fields
@@ -97,6 +98,7 @@ extension Service {
     do throws(Problem) {
       try checkBody(call.request, endpoint)
       try await call.take(.bytes, call.request.body.count)
+      await call.parse(in: bodies)
       if endpoint.refusesFields { try Self.refuseFields(call, endpoint) }
       try await endpoint.body?.check?(resources)(call)
     } catch {

@@ -25,6 +25,7 @@ package final class Service {
   var lookUpsAtWork = 0
   /// Requests that are being answered, without those of open endpoints.
   var requestsAtWork = 0
+  let bodies = LargeBodies()
   private let channels: BroadcastChannels
   private var server: HTTPServer?
 
@@ -44,14 +45,15 @@ package final class Service {
     configuration = AdoptedConfiguration(
       apps: apps, providers: providers, accounts: accounts, timesSubscribers: timesSubscribers)
     auditor = Auditor(
-      loop: loop, store: store, configuration: configuration, logsSends: settings.logsSends, metrics: metrics, log: log)
+      loop: loop, store: store, configuration: configuration, logsSends: settings.logsSends, bodies: bodies,
+      metrics: metrics, log: log)
     authentication = Authentication(store: store, configuration: configuration)
     limiter = RateLimiter(store: store, configuration: configuration, meters: LimitMeters(metrics, log, loop))
     queryRules = QueryRules(providers: configuration.providerNames)
     channels = BroadcastChannels(loop: loop, caFile: settings.caFile, settings: settings.http2)
     resources = Resources(
       loop: loop, store: store, configuration: configuration, settings: settings, metrics: metrics, log: log,
-      counts: counts, zones: zones, channels: channels)
+      counts: counts, zones: zones, channels: channels, bodies: bodies)
     guard settings.logsConditions else { return }
     store.session.onNews { isFault, word, fields in log(isFault ? .warning : .info, word, fields) }
   }

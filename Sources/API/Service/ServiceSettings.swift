@@ -66,6 +66,10 @@ package struct ServiceSettings: Sendable {
     )
   }
 
+  /// A line of a bulk call may be as large as the body of the call that takes one such document.
+  var lineOfMessages: Lines.Bound { Lines.Bound(bytes: maximumMessageBody, setting: "limits.message_body") }
+  var lineOfDevices: Lines.Bound { Lines.Bound(bytes: server.maximumBody, setting: "limits.body") }
+
   /// Bytes that the body of a request to this path may have.
   func maximumBody(of path: String) -> Int {
     if path.hasSuffix(Endpoint.bulkEnding) { return maximumBulkBody }

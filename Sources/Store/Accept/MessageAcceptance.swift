@@ -152,10 +152,7 @@ package final class MessageAcceptance: StorePart {
   }
 
   /// Only if there is much to do: small messages that come together are stored in the order in which they come.
-  private func giveWay(_ submission: Submission) async {
-    if submission.count > Self.smallCount { await loop.giveWay() }
-  }
-  private static let smallCount = 64
+  private func giveWay(_ submission: Submission) async { if submission.count > 64 { await loop.giveWay() } }
 
   /// Its home is the partition of its only device.
   private func lane(of inline: InlineMessage, _ id: MessageID, _ urgency: Urgency) -> AcceptQueue.Lane {

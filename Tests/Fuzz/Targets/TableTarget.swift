@@ -32,7 +32,7 @@ extension FuzzTarget {
           table = head
           continue
         }
-        read(known.line(record))
+        read(known.line(record, Lines.Bound(bytes: 1 << 20, setting: "limits.body")))
       } catch {
         guard table != nil, error.record != nil else { return }
       }

@@ -37,6 +37,18 @@ extension Journeys {
         headers: [Header("content-type", "application/x-ndjson")])
       #expect((answer.status == 413) == isTooLarge, "\(bytes): \(answer.status)")
     }
+    for (path, line, most, setting) in [
+      ("messages", message, 16 << 10, "limits.message_body"), ("devices", device, 8 << 10, "limits.body"),
+    ] {
+      let short = Self.padded(line, to: most)
+      for (text, isTooLong) in [(short, false), (short + " ", true)] {
+        let answer = try await gateway.client.post(
+          "/v1/\(path)/bulk", text + "\n", headers: [Header("content-type", "application/x-ndjson")])
+        #expect(answer.status == 200)
+        #expect(answer.text.contains("body_too_large") == isTooLong, "\(path): \(answer.text)")
+        #expect(answer.text.contains(setting) == isTooLong, "\(path): \(answer.text)")
+      }
+    }
 
     func messages(_ urgency: String) async throws -> Int {
       let name = "fanfare_accepted_messages_total{urgency=\"\(urgency)\"} "

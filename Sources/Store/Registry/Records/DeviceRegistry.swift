@@ -312,7 +312,10 @@ package struct DeviceRegistry: StorePart {
     let unpointed = try await TokenOwners(session).moveTokens(done, app)
     await loop.giveWay()
     var users = joined
-    for step in done where !step.buried.isEmpty { users.know(step.buried) }
+    for step in done where !step.buried.isEmpty {
+      await loop.giveWay()
+      users.know(step.buried)
+    }
     for write in refused { users.forget(write.place) }
     for at in parts.indices where written[at] == nil { for write in parts[at].writes { users.forget(write.place) } }
     let settled = users

@@ -1,4 +1,5 @@
 package import Domain
+import Loop
 import RedisClient
 
 /// What a token's alias names: where a device is, and a number that tells entries of one device apart.
@@ -145,9 +146,17 @@ extension TokenOwners {
   package func ownersAndIDs(of addresses: [Address], app: AppID) async throws(StoreError)
     -> [(id: DeviceID, owner: StoredDevice?)]
   {
-    let derived = addresses.map { DeviceID.derived(of: $0, in: app) }
-    let owners = try await findOwners(of: addresses, derived: derived, app: app)
-    return zip(derived, owners).map { ($0, $1?.record.visible) }
+    var all: [(id: DeviceID, owner: StoredDevice?)] = []
+    all.reserveCapacity(addresses.count)
+    // Thousands take longer than a turn of the loop should.
+    for start in stride(from: 0, to: addresses.count, by: Self.itemsPerPart) {
+      let some = Array(addresses[start..<min(addresses.count, start + Self.itemsPerPart)])
+      let derived = some.map { DeviceID.derived(of: $0, in: app) }
+      let owners = try await findOwners(of: some, derived: derived, app: app)
+      all += zip(derived, owners).map { ($0, $1?.record.visible) }
+      if all.count < addresses.count { await loop.giveWay() }
+    }
+    return all
   }
 
   func findOwners(of addresses: [Address], app: AppID) async throws(StoreError) -> [FoundDevice?] {
