@@ -8,7 +8,7 @@ LAB_BUILD = $(SWIFT) build $(1) --product fanfare && $(SWIFT) build $(1) --produ
 LAB = "$$($(SWIFT) build -c release --show-bin-path)/fanfare-lab"
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release laboratory test unit drive fuzz fuzz-api check-tls demo dev fields lint format bench bench-check chaos chaos-checked soak outage siege sanitize sbom reproducible clean
+.PHONY: help packages build release laboratory test unit drive pictures fuzz fuzz-api check-tls demo dev fields lint format bench bench-check chaos chaos-checked soak outage siege sanitize sbom reproducible clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -33,6 +33,10 @@ test: packages ## build and run all tests: the modules as debug builds, the jour
 unit: packages ## build all, and run the tests of the modules alone (a minute and a half)
 	$(SWIFT) build --build-tests
 	@SWIFT="$(SWIFT)" Config/run-tests unit
+
+pictures: release ## take the pictures of docs/console.md: seeded data, the console in Chromium, light and dark
+	$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" Config/take-pictures
 
 drive: release ## send random requests to every route of a debug and a release build; DRIVE="--seed 7 --requests 5000" for another run
 	$(SWIFT) build --build-tests

@@ -119,13 +119,17 @@ let package = Package(
     module("Sandbox", ["Domain", "Loop", "JSON", "TLS", "HTTP2", "HTTPServer"]),
     // Row 7
     module(
+      "Console", ["Domain", "Loop", "JSON", "TLS", "HTTPServer", "Store", "API"],
+      resources: [.embedInCode("Assets")]),
+    // Row 8
+    module(
       "Gateway",
       [
         "Domain", "Loop", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPServer", "RedisClient", "Intake", "Store", "APNs",
         "FCM",
-        "OneSignal", "WebPush", "Configuration", "Processes", "Delivery", "API",
+        "OneSignal", "WebPush", "Configuration", "Processes", "Delivery", "API", "Console",
       ]),
-    // Row 8
+    // Row 9
     .executableTarget(
       name: "fanfare",
       dependencies: [
@@ -202,6 +206,7 @@ let package = Package(
     tests(
       "Conformance",
       ["APNs", "FCM", "OneSignal", "WebPush", "Sandbox", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
+    tests("ConsoleTests", ["Console", "HTTPServer", "Store", "Domain", "Support"]),
     tests(
       "Journey", ["fanfare", "Laboratory", "JSON", "TLS", "HTTPClient", "HTTPServer", "Loop", "Domain", "Support"]),
   ] + fuzzer,

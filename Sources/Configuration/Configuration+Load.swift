@@ -44,6 +44,7 @@ extension Configuration {
     configuration.partitions = root.integer("partitions", in: 1...1024) ?? configuration.partitions
     configuration.retention.read(root.section("retention"))
     configuration.audit.read(root.section("audit"))
+    configuration.console.read(root.section("console"))
     configuration.lanes.read(root.section("lanes"))
     configuration.http2.read(root.section("http2"))
     configuration.limits.read(root.section("limits"), &configuration.tenantLimits)

@@ -8,6 +8,7 @@ package struct Configuration: Sendable {
   package var partitions = 16
   package var retention = Retention()
   package var audit = Audit()
+  package var console = Console()
   package var lanes = Lanes()
   /// Of every provider, what its vendor asks for unless the file says otherwise.
   package var retry: [ProviderName: RetryRules] = [:]
@@ -133,6 +134,20 @@ package struct Configuration: Sendable {
     package var sends = 500_000
     /// Whether the log has the sends too.
     package var logSends = false
+  }
+
+  /// The pages below `/console`. Sessions end `idle` after their last request (1 minute to 24 hours), and `life` after they
+  /// began (5 minutes to 30 days).
+  package struct Console: Hashable, Sendable {
+    package var isServed = true
+    /// Shown on each page; empty: nothing is.
+    package var environment = ""
+    package var colour = Colour.grey
+    package var idle: Int64 = 1_800_000
+    package var life: Int64 = 43_200_000
+
+    /// Behind the environment's name.
+    package enum Colour: String, Hashable, Sendable, CaseIterable { case grey, blue, green, amber, red, violet }
   }
 
   /// The order of a token's deliveries. `concurrency`: requests at work per token, 1 to 100. `orderHold`: how long a

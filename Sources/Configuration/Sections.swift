@@ -156,6 +156,18 @@ extension Configuration.Audit {
   }
 }
 
+extension Configuration.Console {
+  mutating func read(_ section: Section) {
+    var section = section
+    isServed = section.bool("enabled") ?? isServed
+    if let name = section.text("environment") { environment = String(name.prefix(40)) }
+    colour = section.word("colour", of: Colour.self) ?? colour
+    idle = section.duration("idle", in: 60_000...86_400_000) ?? idle
+    life = section.duration("life", in: 300_000...(30 * 86_400_000)) ?? life
+    section.close()
+  }
+}
+
 extension Configuration.Lanes {
   mutating func read(_ section: Section) {
     var section = section

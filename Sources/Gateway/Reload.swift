@@ -16,7 +16,8 @@ struct Reload {
     let settings: [(String, Bool)] = [
       ("/redis", before.redis == after.redis), ("/listen", before.listen.isSamePlace(as: after.listen)),
       ("/partitions", before.partitions == after.partitions), ("/retention", before.retention == after.retention),
-      ("/audit", before.audit == after.audit), ("/lanes", before.lanes == after.lanes),
+      ("/console", before.console == after.console), ("/audit", before.audit == after.audit),
+      ("/lanes", before.lanes == after.lanes),
       ("/retry", before.retry == after.retry),
       ("/http2", before.http2 == after.http2), ("/limits", before.limits == after.limits),
       ("/workers", before.workers == after.workers), ("/monitor", before.monitor == after.monitor),

@@ -1,5 +1,6 @@
 import API
 package import Configuration
+import Console
 import Delivery
 package import Domain
 import HTTPServer
@@ -183,6 +184,9 @@ private final class APIThread: @unchecked Sendable {
       let service = Service(
         loop: loop, store: store, apps: setup.apps, providers: Providers.byName, accounts: setup.accounts,
         timesSubscribers: setup.timesSubscribers, settings: settings, metrics: metrics, log: log, zones: ZoneFiles.book)
+      if case .api = role, setup.configuration.console.isServed {
+        service.serve(Console(service: service, sessions: store.consoleSessions, loop: loop, settings: setup.console))
+      }
       let port = try service.start()
       self.service = service
       if case .api = role, let shown = setup.certificate {

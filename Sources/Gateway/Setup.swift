@@ -1,5 +1,6 @@
 import API
 package import Configuration
+import Console
 package import Delivery
 package import Domain
 import HTTP2
@@ -109,6 +110,15 @@ extension Setup {
     settings.maximumDrafts = limits.drafts
     settings.maximumDraftBytes = limits.draftBody
     settings.logsSends = configuration.audit.logSends
+    return settings
+  }
+
+  /// What the configuration says to the console.
+  var console: ConsoleSettings {
+    var settings = ConsoleSettings()
+    settings.environment = configuration.console.environment
+    settings.colour = ConsoleSettings.Colour(rawValue: configuration.console.colour.rawValue) ?? .grey
+    settings.servesTLS = configuration.listen.certificate != nil
     return settings
   }
 

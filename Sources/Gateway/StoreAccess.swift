@@ -67,6 +67,8 @@ extension Configuration {
     settings.auditSeconds = audit.time / 1_000
     settings.auditActs = audit.acts
     settings.auditSends = audit.sends
+    settings.consoleIdleMilliseconds = console.idle
+    settings.consoleMilliseconds = console.life
     settings.prefix = redis.prefix
     settings.devicesPerUser = limits.devicesPerUser
     return settings

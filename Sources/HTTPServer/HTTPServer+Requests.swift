@@ -48,7 +48,7 @@ extension HTTPServer {
     let client = addresses.client(peer: peer, headers)
     let request = HTTPServerRequest(
       method: head.method, path: head.path, query: head.query, headers: head.headers, body: [], address: client,
-      isFromSharedAddress: addresses.isShared(client))
+      isFromSharedAddress: addresses.isShared(client), isFromProxy: addresses.isShared(peer))
     exchange.request = request
     switch admit(request) {
     case .now(let verdict):

@@ -14,8 +14,22 @@ package struct HTTPServerRequest: Sendable {
   package var address: NetworkAddress
   /// Many clients are behind `address`: it has no bounds of its own.
   package var isFromSharedAddress = false
+  /// The other end of the connection is a trusted proxy or on this machine: its `X-Forwarded-…` are no client's own word.
+  package var isFromProxy = false
   /// What the admission of its head left for the handler.
   package var permit: (any AnyObject & Sendable)?
+
+  /// `path` as it is on the wire; `query` decoded; names of `headers` in small letters.
+  package init(
+    method: String, path: String, query: [(name: String, value: String)] = [], headers: [Header] = [],
+    body: [UInt8] = [], address: NetworkAddress, isFromSharedAddress: Bool = false, isFromProxy: Bool = false,
+    permit: (any AnyObject & Sendable)? = nil
+  ) {
+    (self.method, self.path, self.query, self.headers) = (method, path, query, headers)
+    (self.body, self.address, self.permit) = (body, address, permit)
+    (self.isFromSharedAddress, self.isFromProxy) = (isFromSharedAddress, isFromProxy)
+  }
+
   /// `address`, as text.
   package var peer: String { address.description }
   /// The first of that name, which must be in small letters.

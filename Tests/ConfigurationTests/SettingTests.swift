@@ -48,6 +48,20 @@ struct SettingTests {
     }
   }
 
+  @Test("the console has its environment and the lives of its sessions")
+  func console() throws {
+    let usual = try parse("partitions: 4").console
+    #expect(usual.isServed && usual.environment.isEmpty && usual.idle == 1_800_000 && usual.life == 43_200_000)
+    let console = try parse(
+      #"console: { enabled: false, environment: "staging", colour: "amber", idle: "5m", life: "1h" }"#
+    ).console
+    #expect(!console.isServed && console.environment == "staging" && console.colour == .amber)
+    #expect(console.idle == 300_000 && console.life == 3_600_000)
+    for wrong in [#"colour: "pink""#, #"idle: "1s""#, #"life: "1y""#, "name: 1"] {
+      #expect(throws: ConfigurationFaults.self) { try parse("console: { \(wrong) }") }
+    }
+  }
+
   @Test("what the API may hold has bounds, and a body always fits")
   func bytesInFlight() throws {
     let limits = try parse(

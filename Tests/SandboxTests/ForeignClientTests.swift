@@ -14,7 +14,8 @@ import WebPush
     try await SandboxRig.run { rig in
       try await rig.rules(
         #"[{"provider":"apns","token":"dead*","status":410,"reason":"Unregistered","timestamp":1767200000000}]"#)
-      let told = try await PythonEnvironment.drive("aioapns", rig.directory)
+      let told = try await PythonEnvironment.run(
+        script: "Tests/SandboxTests/clients/drive_aioapns.py", [rig.directory])
 
       #expect(told["first"]?["status"]?.integer == 200)
       let burst = try #require(told["burst"]?.array)
@@ -52,7 +53,8 @@ import WebPush
          {"provider":"fcm","token":"hiccup*","status":503,"times":1},
          {"provider":"fcm","token":"fault*","status":500}]
         """)
-      let told = try await PythonEnvironment.drive("firebase", rig.directory)
+      let told = try await PythonEnvironment.run(
+        script: "Tests/SandboxTests/clients/drive_firebase.py", [rig.directory])
 
       for name in ["accepted", "android", "topic", "hiccup"] {
         #expect(told[name]?["name"]?.string?.hasPrefix("projects/demo-app/messages/0:") == true, "\(name)")
@@ -94,7 +96,8 @@ import WebPush
          {"provider":"onesignal","token":"*e642","status":429,"retry_after":12},
          {"provider":"onesignal","token":"*e650","status":503}]
         """)
-      let told = try await PythonEnvironment.drive("onesignal", rig.directory)
+      let told = try await PythonEnvironment.run(
+        script: "Tests/SandboxTests/clients/drive_onesignal.py", [rig.directory])
 
       let id = try #require(told["accepted"]?["answer"]?["id"]?.string)
       #expect(UUIDBytes(id) != nil)
@@ -142,7 +145,8 @@ import WebPush
         [{"provider":"webpush","token":"gone","status":410,"reason":"Unsubscribed"},
          {"provider":"webpush","token":"busy","status":429,"retry_after":9}]
         """)
-      let told = try await PythonEnvironment.drive("webpush", rig.directory)
+      let told = try await PythonEnvironment.run(
+        script: "Tests/SandboxTests/clients/drive_webpush.py", [rig.directory])
 
       #expect(told["read"]?.array?.compactMap { $0["notification"]?["title"]?.string } == texts)
       for name in ["accepted", "own", "empty"] { #expect(told[name]?["status"]?.integer == 201, "\(name)") }

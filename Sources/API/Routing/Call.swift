@@ -2,7 +2,7 @@ import Domain
 import HTTPServer
 import Intake
 import JSON
-import Store
+package import Store
 
 /// One authenticated request on its way through an operation. A class, so that handing it on copies nothing.
 final class Call {
@@ -124,7 +124,7 @@ final class Call {
 
 /// Answers for what the store or Intake could not do.
 extension Problem {
-  init(_ error: StoreError) {
+  package init(_ error: StoreError) {
     switch error {
     case .unavailable(let reason, let seconds):
       self.init(

@@ -58,7 +58,7 @@ final class Authentication {
 
   static var unknown: Problem { unauthorized("This API key is unknown or revoked", error: "invalid_token") }
 
-  private static var malformed: Problem {
+  static var malformed: Problem {
     unauthorized(
       "This is not a valid API key: it begins with `fan_`, but a part is missing or wrong", error: "invalid_token")
   }

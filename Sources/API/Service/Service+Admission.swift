@@ -21,6 +21,7 @@ final class Permit: Sendable {
 extension Service {
   func admit(_ request: HTTPServerRequest) -> HTTPAdmission {
     if let answer = preflight(request) { return .now(.answer(answer)) }
+    if let pages, pages.serves(request.path) { return admit(page: request, of: pages) }
     let (endpoint, parameters): (Endpoint, [String])
     switch Router.match(request.method, request.path) {
     case .refused(let problem): return .now(refuse(request, "unknown", problem))
@@ -70,9 +71,7 @@ extension Service {
   private func admitOpen(
     _ request: HTTPServerRequest, _ endpoint: Endpoint, _ parameters: [String]
   ) throws(Problem) -> HTTPAdmission {
-    if endpoint.operation == Endpoint.metrics, settings.operations == .elsewhere {
-      throw Problem(.notFound, "Metrics are served at the address of `monitor`")
-    }
+    try checkServed(endpoint)
     guard endpoint.operation == Endpoint.readiness, settings.operations == .keys,
       let shown = try? authentication.shown(by: request), let identity = try? identify(shown, request, [.read])
     else { return .now(take(endpoint, parameters, nil)) }
@@ -82,13 +81,19 @@ extension Service {
     }
   }
 
+  func checkServed(_ endpoint: Endpoint) throws(Problem) {
+    if endpoint.operation == Endpoint.metrics, settings.operations == .elsewhere {
+      throw Problem(.notFound, "Metrics are served at the address of `monitor`")
+    }
+  }
+
   /// A key that may do what is asked, or how it is found.
-  private enum Identity {
+  enum Identity {
     case known(IdentifiedKey)
     case lookUp(() async throws(Problem) -> IdentifiedKey)
   }
 
-  private func identify(
+  func identify(
     _ shown: PresentedKey, _ request: HTTPServerRequest, _ scopes: Set<Scope>
   ) throws(Problem) -> Identity {
     if let found = store.keyring.cached(shown) {
@@ -124,7 +129,7 @@ extension Service {
     .take(permit: Permit(endpoint, parameters, identity), key: identity?.key.id ?? "")
   }
 
-  private func refuse(_ request: HTTPServerRequest, _ path: String, _ problem: Problem) -> HTTPVerdict {
+  func refuse(_ request: HTTPServerRequest, _ path: String, _ problem: Problem) -> HTTPVerdict {
     .answer(finish(Answer.problem(problem.bounded), request, path, problem, began: loop.now))
   }
 

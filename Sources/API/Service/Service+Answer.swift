@@ -8,6 +8,12 @@ import Telemetry
 extension Service {
   /// Every request that was admitted comes here when its body has come; what goes wrong leaves as a problem document.
   func answer(_ request: HTTPServerRequest) async -> HTTPServerResponse {
+    if let pages, request.permit is PagePermit {
+      let began = loop.now
+      requestsAtWork += 1
+      defer { requestsAtWork -= 1 }
+      return finish(await pages.answer(request), request, pages.root, nil, began: began)
+    }
     guard let permit = request.permit as? Permit else {
       preconditionFailure("a request is admitted before it is answered")
     }
@@ -63,7 +69,7 @@ extension Service {
     }
   }
 
-  private func perform(_ permit: Permit, _ request: HTTPServerRequest) async throws(Problem) -> HTTPServerResponse {
+  func perform(_ permit: Permit, _ request: HTTPServerRequest) async throws(Problem) -> HTTPServerResponse {
     // Open endpoints tell how the gateway is: they must answer when it has too much to do.
     guard case .key(let scopes) = access(of: permit.endpoint, request), let identity = permit.identity else {
       let call = Call(request: request, parameters: permit.parameters, key: permit.identity?.key, now: loop.wallNow)

@@ -27,6 +27,7 @@ package final class Service {
   var requestsAtWork = 0
   let bodies = LargeBodies()
   private let channels: BroadcastChannels
+  private(set) var pages: (any WebPages)?
   private var server: HTTPServer?
 
   /// Registers for the store's condition at once, and listens only from `start` on.
@@ -80,11 +81,20 @@ package final class Service {
   /// The files of the certificate cannot be used, and an older one is in use: told by `/readyz`. Nil: they can.
   package func refused(certificate reason: String?) { configuration.certificateRefusal = reason }
 
+  /// Serves these too, from `start` on.
+  package func serve(_ pages: any WebPages) {
+    precondition(server == nil, "pages are known before the service starts")
+    self.pages = pages
+  }
+
   /// Listens; the port.
   package func start() throws(HTTPServerFailure) -> Int {
     precondition(server == nil, "this service has started already")
     var listening = settings.server
-    listening.maximumBodyOf = { [settings] path in settings.maximumBody(of: path) }
+    let bodyOfPages = pages.map { (root: $0.root, bytes: $0.maximumBody) }
+    listening.maximumBodyOf = { [settings] path in
+      if let bodyOfPages, path.isBelow(bodyOfPages.root) { bodyOfPages.bytes } else { settings.maximumBody(of: path) }
+    }
     // The server lives no longer than this service, and answers until `stop`.
     let server = try HTTPServer(
       loop: loop, settings: listening, refuse: { [settings] refusal in Self.refuse(refusal, settings) },
@@ -100,6 +110,7 @@ package final class Service {
     await server?.stop()
     await auditor.stop()
     server = nil
+    pages = nil
     channels.close()
   }
 }

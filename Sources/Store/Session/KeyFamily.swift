@@ -50,6 +50,8 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   case waitingMessages = "wait"
   case auditTrail = "audit"
   case actsAtWork = "acting"
+  case consoleSession = "console"
+  case consoleEditions = "consoles"
 
   // Of the registry.
   case index = "n"
@@ -87,11 +89,12 @@ package enum KeyFamily: String, CaseIterable, Sendable {
     case .keyed, .held, .segment, .kept, .rate, .limitBucket, .caps, .listing, .hours, .hourEnds, .idempotency,
       .sentDraft,
       .waitingMessages,
-      .tried, .replays, .stagedBody, .auditTrail:
+      .tried, .replays, .stagedBody, .auditTrail, .consoleSession:
       .expires
     case .layout, .workers, .reports, .lease, .sequence, .corrupt, .tallies, .takenTallies, .segments, .waiting:
       .fixed
-    case .conditions, .norms, .brakes, .channels, .secrets, .apiKeys, .keyUses, .audiences, .testLists, .drafts, .draft,
+    case .conditions, .norms, .brakes, .channels, .secrets, .apiKeys, .keyUses, .consoleEditions, .audiences,
+      .testLists, .drafts, .draft,
       .index,
       .record, .lastNumber,
       .freeNumbers, .alias, .user, .userEdition, .words, .setBucket, .set, .buried:

@@ -197,6 +197,11 @@ struct Keys {
   /// Acts that have begun and not ended, by their marks.
   func actsAtWork(_ app: AppID) -> String { key(.actsAtWork, home(of: app), app.rawValue) }
 
+  /// By the hash of its token.
+  func consoleSession(_ hash: String) -> String { key(.consoleSession, partition((hash, "")), hash) }
+  /// By id of a key: how often all its sessions were ended.
+  func consoleEditions(_ app: AppID) -> String { key(.consoleEditions, home(of: app), app.rawValue) }
+
   // Of the registry.
   /// Numbers by hashes of device ids.
   func index(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {

@@ -29,6 +29,9 @@ package struct StoreSettings: Sendable {
   package var auditSeconds: Int64 = 90 * 86_400
   package var auditActs = 100_000
   package var auditSends = 500_000
+  /// A session of the console ends so long after its last request, and so long after it began.
+  package var consoleIdleMilliseconds: Int64 = 1_800_000
+  package var consoleMilliseconds: Int64 = 43_200_000
   package var targetsPerJob = 500
   /// A user with more is a placeholder such as `guest`, not a person. At most 10,000.
   package var devicesPerUser = 500
@@ -102,6 +105,7 @@ package final class Store {
 
   // Who may ask, and who has.
   package let keyring: APIKeyring
+  package let consoleSessions: ConsoleSessions
   package let audit: AuditTrail
 
   /// Connects in the background and again whenever the connection is lost.
@@ -149,6 +153,7 @@ package final class Store {
     timelines = Timelines(session)
     archive = MessageArchive(session)
     keyring = APIKeyring(session)
+    consoleSessions = ConsoleSessions(session)
     audit = AuditTrail(session)
   }
 

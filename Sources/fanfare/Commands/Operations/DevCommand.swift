@@ -124,6 +124,7 @@ enum DevCommand {
 
         API      \(url)
         key      \(key)
+        console  \(url)/console   (sign in with the key)
         config   \(file)
         sandbox  \(sandbox)/log   (what the vendors received)
 

@@ -1,12 +1,12 @@
-import Domain
+package import Domain
 import Foundation
 import JSON
 
 /// A virtual environment with the packages of `Config/python-packages`, kept under `.build/python`.
-enum PythonEnvironment {
-  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+package enum PythonEnvironment {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path(percentEncoded: false).trimmingSuffix("/")
-  struct Unusable: Error, CustomStringConvertible { var description: String }
+  package struct Unusable: Error, CustomStringConvertible { package var description: String }
 
   /// The path of its interpreter; made at first and when the list of packages changed, which needs PyPI.
   private static func ready() async throws -> String {
@@ -36,11 +36,10 @@ enum PythonEnvironment {
   /// One environment for all tests of the process, however many come at once.
   private static let environment = Task { try await ready() }
 
-  /// Runs `clients/drive_….py` against the sandbox of a folder and reads the JSON that it prints.
-  static func drive(_ client: String, _ folder: String) async throws -> JSONValue {
-    let script = "\(root)/Tests/SandboxTests/clients/drive_\(client).py"
-    let ended = try await run(environment.value, [script, folder])
-    guard ended.status == 0 else { throw Unusable(description: "\(client): \(ended.errors)") }
+  /// Runs a script of the repository and reads the JSON that it prints. Throws what it wrote to its errors if it failed.
+  package static func run(script: String, _ arguments: [String]) async throws -> JSONValue {
+    let ended = try await run(environment.value, ["\(root)/\(script)"] + arguments)
+    guard ended.status == 0 else { throw Unusable(description: "\(script): \(ended.errors)") }
     return try JSON.parse(ended.output)
   }
 
@@ -52,16 +51,16 @@ enum PythonEnvironment {
 
   /// Runs a program to its end without blocking the caller's thread.
   private static func run(_ program: String, _ arguments: [String]) async throws -> Run {
-    let folder = try SandboxRig.makeFolder()
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let directory = try TemporaryDirectory()
+    let folder = directory.file("").path(percentEncoded: false)
     // Files, not pipes: nobody has to read while it runs.
-    for name in ["out", "err"] { try Data().write(to: URL(filePath: "\(folder)/\(name)")) }
+    for name in ["out", "err"] { try Data().write(to: URL(filePath: "\(folder)\(name)")) }
     let process = Process()
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
     process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle(forWritingAtPath: "\(folder)/out")
-    process.standardError = FileHandle(forWritingAtPath: "\(folder)/err")
+    process.standardOutput = FileHandle(forWritingAtPath: "\(folder)out")
+    process.standardError = FileHandle(forWritingAtPath: "\(folder)err")
     try await withCheckedThrowingContinuation { (waiter: CheckedContinuation<Void, any Error>) in
       process.terminationHandler = { _ in waiter.resume() }
       do { try process.run() } catch {
@@ -70,8 +69,8 @@ enum PythonEnvironment {
       }
     }
     return Run(
-      status: process.terminationStatus, output: Array(try Data(contentsOf: URL(filePath: "\(folder)/out"))),
-      errors: String(decoding: try Data(contentsOf: URL(filePath: "\(folder)/err")).suffix(2000), as: UTF8.self))
+      status: process.terminationStatus, output: Array(try Data(contentsOf: URL(filePath: "\(folder)out"))),
+      errors: String(decoding: try Data(contentsOf: URL(filePath: "\(folder)err")).suffix(2000), as: UTF8.self))
   }
 }
 

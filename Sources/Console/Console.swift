@@ -1,0 +1,72 @@
+package import API
+import Domain
+package import HTTPServer
+package import Loop
+package import Store
+
+/// What an operator decides about the console.
+package struct ConsoleSettings: Sendable {
+  /// Shown on every page, so that nobody takes one environment for another. Empty: none is named.
+  package var environment = ""
+  package var colour = Colour.grey
+  /// The API serves HTTPS itself.
+  package var servesTLS = false
+  /// Names no environment, and takes keys only from the machine itself.
+  package init() {}
+
+  /// Of the environment's name.
+  package enum Colour: String, Sendable, CaseIterable { case grey, blue, green, amber, red, violet }
+}
+
+/// The pages for product, marketing and operations, below `/console`. A client of the API within its process: a page shows
+/// what the operations answer to the key that signed in, so nobody sees or does more than by that key. Belongs to the
+/// loop of the service.
+package final class Console: WebPages {
+  /// `/console`.
+  package let root = Link.root
+  /// Of a form.
+  package let maximumBody = 16_384
+
+  let service: Service
+  let sessions: ConsoleSessions
+  let loop: EventLoop
+  let settings: ConsoleSettings
+
+  /// `service` is not started yet; it serves these pages once it is told to.
+  package init(service: Service, sessions: ConsoleSessions, loop: EventLoop, settings: ConsoleSettings) {
+    (self.service, self.sessions, self.loop, self.settings) = (service, sessions, loop, settings)
+  }
+
+  /// On the loop. Never fails: what goes wrong is a page that says so.
+  package func answer(_ request: HTTPServerRequest) async -> HTTPServerResponse {
+    if let asset = Asset.find(request.path) { return asset.response(to: request) }
+    let visit = Visit(request, settings)
+    guard let path = visit.path else { return refusal(400, .badAddress, visit) }
+    if request.method == "POST", let fault = visit.forgery { return refusal(403, fault, visit) }
+    if path == ["sign-in"] { return await signIn(visit) }
+    switch await found(visit) {
+    case .none where visit.isFollowedFromElsewhere: return Frame.again(visit)
+    case .none: return signInPage(visit, status: request.method == "POST" || visit.isRefresh ? 401 : 200)
+    case .unavailable(let detail): return unavailable(detail, visit)
+    case .visitor(let visitor): return await answer(path, visitor)
+    }
+  }
+
+  private func answer(_ path: [String], _ visitor: Visitor) async -> HTTPServerResponse {
+    let isPost = visitor.visit.request.method == "POST"
+    if isPost, !visitor.hasFormSecret { return refusal(403, .forgedForm, visitor.visit) }
+    switch (isPost, path.first, path.count) {
+    case (false, nil, _): return await overview(visitor)
+    case (false, "campaigns", 1): return await campaigns(visitor)
+    case (false, "campaigns", 2): return await campaign(path[1], visitor)
+    case (true, "campaigns", 3): return await control(path[1], path[2], visitor)
+    case (false, "people", 1): return await people(visitor)
+    case (false, "devices", 2): return await device(path[1], visitor)
+    case (false, "operations", 1): return await operations(visitor)
+    case (true, "prunes", 2): return await decide(prunes: path[1], visitor)
+    case (true, "sign-out", 1): return await signOut(visitor, everywhere: false)
+    case (true, "sign-out-everywhere", 1): return await signOut(visitor, everywhere: true)
+    default: return refusal(404, .noSuchPage, visitor.visit)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import Domain
+import HTTPServer
+
+extension Console {
+  private static let filters = ["name", "label", "audience", "from", "to"]
+  static let states = ["queued", "scheduled", "sending", "paused", "completed", "cancelled"]
+
+  /// All campaigns, filtered by what stands in the address, so that each view is a link.
+  func campaigns(_ visitor: Visitor) async -> HTTPServerResponse {
+    let (texts, visit) = (visitor.texts, visitor.visit)
+    var query = (Self.filters + ["state", "cursor"]).map { (name: $0, value: visit.query($0)) }
+    query.append(("limit", "50"))
+    // Days of UTC, each from its beginning to its end.
+    query = query.map { part in
+      guard ["from", "to"].contains(part.name), part.value.count == 10 else { return part }
+      guard part.name == "to", let day = WallTime(rfc3339: part.value + "T00:00:00Z") else {
+        return (part.name, part.value + "T00:00:00Z")
+      }
+      return (part.name, WallTime(milliseconds: day.milliseconds + 86_400_000).rfc3339)
+    }
+    let answer: JSONValue
+    switch await visitor.ask("GET", ["v1", "messages"], query: query.filter { !$0.value.isEmpty }) {
+    case .failure(let problem): return refusal(problem, visitor, section: .campaigns)
+    case .success(let page): answer = page
+    }
+    let all = (answer["items"]?.array ?? []).map(Campaign.init)
+    return Frame.page(visitor, title: texts[.campaigns], section: .campaigns) { html in
+      html.head(texts[.campaigns], texts, isLive: true)
+      filters(visit, &html)
+      html.section("list", texts[.allCampaigns], live: 5) { html in
+        Self.table(
+          of: all, "list-heading", texts, isFiltered: query.contains { $0.name != "limit" && !$0.value.isEmpty }, &html)
+        pages(answer["next_cursor"]?.string, visit, &html)
+      }
+    }
+  }
+
+  private func filters(_ visit: Visit, _ html: inout HTML) {
+    let texts = visit.texts
+    html.element(
+      "form", [.class("filters"), .set(.method, "get"), .action(Link("campaigns")), .set(.ariaLabel, texts[.filter])]
+    ) { html in
+      for (name, word) in [("name", Word.name), ("label", .label), ("audience", .audience)] {
+        html.element("label") { html in
+          html.text(texts[word] + " ")
+          html.void(
+            "input",
+            [.set(.type, "search"), .set(.name, name), .set(.value, visit.query(name)), .set(.maxLength, "300")])
+        }
+      }
+      html.element("label") { html in
+        html.text(texts[.state] + " ")
+        html.element("select", [.set(.name, "state")]) { html in
+          html.element("option", [.set(.value, "")], texts[.anyState])
+          for (state, word) in zip(Self.states, [Word.queued, .scheduled, .running, .paused, .completed, .cancelled]) {
+            html.element(
+              "option", [.set(.value, state), .flag(.selected, visit.query("state") == state)], texts[word])
+          }
+        }
+      }
+      for (name, word) in [("from", Word.from), ("to", .to)] {
+        html.element("label") { html in
+          html.text(texts[word] + " ")
+          html.void("input", [.set(.type, "date"), .set(.name, name), .set(.value, visit.query(name))])
+        }
+      }
+      html.element("button", [.class("primary")], texts[.apply])
+      html.element("a", [.class("button"), .href(Link("campaigns"))], texts[.clear])
+    }
+  }
+
+  private func pages(_ cursor: String?, _ visit: Visit, _ html: inout HTML) {
+    let texts = visit.texts
+    guard cursor != nil || !visit.query("cursor").isEmpty else { return }
+    let kept = (Self.filters + ["state"]).map { (name: $0, value: visit.query($0)) }.filter { !$0.value.isEmpty }
+    html.element("nav", [.class("pages"), .set(.ariaLabel, texts[.allCampaigns])]) { html in
+      if let cursor {
+        html.element(
+          "a",
+          [
+            .class("button"), .set(.rel, "next"), .href(Link(parts: ["campaigns"], query: kept + [("cursor", cursor)])),
+          ],
+          texts[.next])
+      }
+      if !visit.query("cursor").isEmpty {
+        html.element("a", [.href(Link(parts: ["campaigns"], query: kept))], texts[.first])
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Domain
+import HTTPServer
+
+extension Console {
+  private static let shown = 20
+
+  /// What runs now, what needs somebody, and what ran last.
+  func overview(_ visitor: Visitor) async -> HTTPServerResponse {
+    let texts = visitor.texts
+    let (working, over): ([Campaign], [Campaign])
+    switch await listed("queued,sending,paused", visitor) {
+    case .failure(let problem): return refusal(problem, visitor, section: .overview)
+    case .success(let found): working = found
+    }
+    switch await listed("completed,cancelled", visitor) {
+    case .failure(let problem): return refusal(problem, visitor, section: .overview)
+    case .success(let found): over = found
+    }
+    let reasons = health(await readiness(visitor), visitor)
+    return Frame.page(visitor, title: texts[.overview], section: .overview) { html in
+      html.head(texts[.overview], texts, isLive: true)
+      html.section("needs", texts[.health], live: 10) { $0.reasons(reasons, texts) }
+      html.section("running", texts[.runningNow], live: 2) { html in
+        if working.isEmpty { html.element("p", [.class("empty")], texts[.nothingRuns]) }
+        for campaign in working {
+          html.line(campaign, texts, isLink: true)
+          html.funnel(campaign, texts, height: 16)
+        }
+      }
+      html.section("latest", texts[.latestCampaigns], live: 10) { html in
+        Self.table(of: over, "latest-heading", texts, isFiltered: false, &html)
+        html.element("p") { $0.element("a", [.href(Link("campaigns"))], texts[.allCampaigns]) }
+      }
+    }
+  }
+
+  private func listed(_ states: String, _ visitor: Visitor) async -> Result<[Campaign], ToldProblem> {
+    await visitor.get("v1", "messages", query: [("state", states), ("limit", String(Self.shown))]).map {
+      ($0["items"]?.array ?? []).map(Campaign.init)
+    }
+  }
+
+  /// What `/readyz` tells, whether the gateway is ready or not.
+  func readiness(_ visitor: Visitor) async -> JSONValue {
+    switch await visitor.get("readyz") {
+    case .success(let document): document
+    case .failure(let problem): problem.document ?? .null
+    }
+  }
+
+  /// What stands against sending, in the gateway's words; empty: nothing does.
+  func health(_ readiness: JSONValue, _ visitor: Visitor) -> [String] {
+    let reasons = (readiness["reasons"]?.array ?? []).compactMap { $0["detail"]?.string }
+    let isReady = ["ready", "degraded"].contains(readiness["status"]?.string ?? "")
+    return reasons.isEmpty && !isReady ? [visitor.texts[.healthUnavailable]] : reasons
+  }
+
+  /// Campaigns, a line each.
+  static func table(of campaigns: [Campaign], _ heading: String, _ texts: Texts, isFiltered: Bool, _ html: inout HTML) {
+    guard !campaigns.isEmpty else {
+      html.element(
+        "p", [.class("empty")],
+        texts[isFiltered ? .noCampaigns : .noneYet] + " " + texts[isFiltered ? .noCampaignsFix : .noneYetFix])
+      return
+    }
+    html.table(
+      labelledBy: heading,
+      [
+        (texts[.name], false), (texts[.state], false), (texts[.targets], true), (texts[.outcomeAccepted], true),
+        (texts[.failed], true), (texts[.acceptedAt], false),
+      ]
+    ) { html in
+      for campaign in campaigns {
+        html.element("tr") { html in
+          html.element("th", [.set(.scope, "row")]) { html in
+            html.element("a", [.href(campaign.link)], campaign.title(texts))
+            if let audience = campaign.audience { html.element("p", [.class("quiet small")], audience) }
+          }
+          html.element("td") { $0.state(campaign.state, texts) }
+          html.number(texts.number(campaign.targets))
+          html.number(texts.number(campaign.outcomes["accepted"] ?? 0))
+          html.number(texts.percent(campaign.failed, of: max(1, campaign.final)))
+          html.element("td") { $0.time(campaign.acceptedAt) }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Domain
+import HTTPServer
+
+/// Pages that say what did not work, and what to do.
+extension Console {
+  func redirect(_ link: Link, headers: [Header] = []) -> HTTPServerResponse {
+    HTTPServerResponse(
+      status: 303, headers: [Header("location", link.text), Header("cache-control", "no-store")] + headers)
+  }
+
+  func refusal(_ status: Int, _ word: Word, _ visit: Visit) -> HTTPServerResponse {
+    Frame.plain(visit, title: visit.texts[.errorTitle], status: status) { html in
+      html.element("h1", visit.texts[.errorTitle])
+      html.element("p", visit.texts[word])
+      html.element("p") { $0.element("a", [.class("button"), .href(Link())], visit.texts[.back]) }
+    }
+  }
+
+  func unavailable(_ detail: String, _ visit: Visit) -> HTTPServerResponse {
+    Frame.plain(visit, title: visit.texts[.unavailable], status: 503) { html in
+      html.element("h1", visit.texts[.unavailable])
+      html.element("p", detail)
+      html.element("p", visit.texts[.unavailableFix])
+      html.element("p") { $0.element("a", [.class("button"), .href(Link())], visit.texts[.back]) }
+    }
+  }
+
+  /// What the API refuses, in its words: they name the fix.
+  func refusal(_ problem: ToldProblem, _ visitor: Visitor, section: Word?) -> HTTPServerResponse {
+    let texts = visitor.texts
+    let title = problem.status == 403 ? texts[.notAllowed] : texts[.errorTitle]
+    return Frame.page(visitor, title: title, section: section, status: problem.status) { html in
+      html.element("h1", title)
+      html.element("section", [.class("errors")]) { html in
+        html.element("p", problem.detail)
+        if !problem.code.isEmpty { html.element("p", [.class("quiet")]) { $0.element("code", problem.code) } }
+      }
+      html.element("p") { $0.element("a", [.class("button"), .href(Link())], texts[.back]) }
+    }
+  }
+
+  func signInPage(_ visit: Visit, status: Int = 200, refused: String? = nil) -> HTTPServerResponse {
+    let texts = visit.texts
+    let response = Frame.plain(visit, title: texts[.signIn], status: status) { html in
+      html.element("h1", texts[.signIn])
+      guard visit.mayCarryKeys else {
+        html.element("section", [.class("errors")]) { html in
+          html.element("p", texts[.signInPlain])
+          html.element("p", texts[.signInPlainFix])
+        }
+        return
+      }
+      if let refused {
+        html.element("section", [.class("errors"), .set(.role, "alert")]) { html in
+          html.element("h2", texts[.signInRefused])
+          html.element("p", refused)
+        }
+      }
+      html.element("p", texts[.signInLead])
+      html.element("form", [.set(.method, "post"), .action(Link("sign-in"))]) { html in
+        let wanted = visit.target?.text ?? (visit.request.method == "GET" ? visit.address : "")
+        html.void("input", [.set(.type, "hidden"), .set(.name, "target"), .set(.value, wanted)])
+        html.element("p", [.class("field")]) { html in
+          html.element("label", [.set(.for, "key")], texts[.apiKey])
+          html.element("span", [.class("hint"), .id("key-hint")], texts[.apiKeyHint])
+          html.void(
+            "input",
+            [
+              .id("key"), .set(.name, "key"), .set(.type, "password"), .set(.autocomplete, "current-password"),
+              .set(.maxLength, "256"), .set(.ariaDescribedBy, "key-hint"), .flag(.required), .flag(.autofocus),
+            ])
+        }
+        html.element("p", [.class("actions")]) { $0.element("button", [.class("primary")], texts[.signInButton]) }
+      }
+    }
+    return response
+  }
+}

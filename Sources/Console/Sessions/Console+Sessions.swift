@@ -1,0 +1,78 @@
+import API
+import Domain
+import HTTPServer
+import Store
+
+extension Console {
+  enum Found {
+    case none
+    case unavailable(String)
+    case visitor(Visitor)
+  }
+
+  /// Whoever may look at anything may sign in. A key of an app's copies is in everybody's hands.
+  static let scopes = Set(Scope.allCases).subtracting([.register])
+
+  /// Who is signed in. A key that was revoked, has ended or is used from elsewhere ends the session.
+  func found(_ visit: Visit) async -> Found {
+    guard let token = visit.token else { return .none }
+    do throws(StoreError) {
+      guard let session = try await sessions.find(token, prolongs: !visit.isRefresh) else { return .none }
+      switch await service.identify(session.key, visit.request, any: Self.scopes) {
+      case .success(let identity): return .visitor(Visitor(visit, session, identity.key, service))
+      case .failure(let problem) where problem.code.isRetryable: return .unavailable(problem.detail)
+      case .failure: return .none
+      }
+    } catch {
+      return .unavailable(Problem(error).detail)
+    }
+  }
+
+  func signIn(_ visit: Visit) async -> HTTPServerResponse {
+    guard visit.request.method == "POST" else { return signInPage(visit) }
+    guard visit.mayCarryKeys else { return signInPage(visit, status: 403) }
+    switch await service.identify(
+      visit.field("key").filter { !$0.isWhitespace }, visit.request, any: Self.scopes)
+    {
+    case .failure(let problem): return signInPage(visit, status: problem.code.status, refused: problem.detail)
+    case .success(let identity):
+      do throws(StoreError) {
+        if let former = visit.token { try await sessions.end(former) }
+        let token = try await sessions.begin(identity)
+        return redirect(visit.target ?? Link(), headers: [visit.cookie(token)])
+      } catch {
+        return unavailable(Problem(error).detail, visit)
+      }
+    }
+  }
+
+  func signOut(_ visitor: Visitor, everywhere: Bool) async -> HTTPServerResponse {
+    do throws(StoreError) {
+      if everywhere { try await sessions.endAll(of: visitor.key.id, app: visitor.key.app) }
+      if let token = visitor.visit.token { try await sessions.end(token) }
+    } catch {
+      return unavailable(Problem(error).detail, visitor.visit)
+    }
+    return redirect(Link("sign-in"), headers: [visitor.visit.cookie(nil)])
+  }
+}
+
+extension Visit {
+  /// Where somebody wanted to go before they were asked to sign in: a page of the console.
+  var target: Link? {
+    let wanted = field("target")
+    guard wanted.hasPrefix(Link.root + "/"), wanted.utf8.count <= 2_000 else { return nil }
+    let halves = wanted.dropFirst(Link.root.count).split(separator: "?", maxSplits: 1)
+    guard let parts = halves.first.flatMap(Self.parts), !parts.isEmpty, !parts.contains(where: Link.isRelative) else {
+      return nil
+    }
+    let query = halves.count == 2 ? Form.read(Array(halves[1].utf8), Form.type) : []
+    return Link(parts: parts, query: query)
+  }
+
+  /// The page itself, as it was asked for.
+  var address: String {
+    let query = request.query.map { Link.escaped($0.name) + "=" + Link.escaped($0.value) }.joined(separator: "&")
+    return request.path + (query.isEmpty ? "" : "?" + query)
+  }
+}

@@ -1,0 +1,74 @@
+import Domain
+
+/// The words and numbers of one language.
+struct Texts: Sendable {
+  /// As `lang` says it.
+  let language: String
+  /// Of the language, in itself.
+  let name: String
+  let words: [Word: String]
+  let group: String
+  let decimal: String
+
+  static let all = [english, german]
+
+  /// The first that a browser asks for, by its order; English where there is none.
+  static func best(for header: String) -> Texts {
+    for part in header.split(separator: ",").prefix(20) {
+      let wanted = part.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
+      if let found = all.first(where: { wanted == $0.language || wanted.hasPrefix($0.language + "-") }) { return found }
+    }
+    return english
+  }
+
+  subscript(_ word: Word) -> String { words[word] ?? word.rawValue }
+
+  /// With what stands for `%1`, `%2`.
+  func callAsFunction(_ word: Word, _ values: String...) -> String {
+    var text = ""
+    var rest = self[word][...]
+    while let mark = rest.firstIndex(of: "%") {
+      text += rest[..<mark]
+      let digit = rest[mark...].dropFirst().first?.wholeNumberValue
+      if let digit, values.indices.contains(digit - 1) {
+        text += values[digit - 1]
+        rest = rest[mark...].dropFirst(2)
+      } else {
+        text += "%"
+        rest = rest[mark...].dropFirst()
+      }
+    }
+    return text + rest
+  }
+
+  /// With a mark between each three digits.
+  func number(_ number: Int) -> String {
+    let digits = String(number.magnitude)
+    var text = ""
+    for (place, digit) in digits.enumerated() {
+      if place > 0, (digits.count - place).isMultiple(of: 3) { text += group }
+      text.append(digit)
+    }
+    return (number < 0 ? "−" : "") + text
+  }
+
+  /// Of a whole, in percent with one digit behind the mark. What is not nothing is not shown as nothing.
+  func percent(_ part: Int, of whole: Int) -> String {
+    guard whole > 0 else { return "–" }
+    let tenths = Int((Double(part) * 1_000 / Double(whole)).rounded())
+    if tenths == 0, part > 0 { return "< 0\(decimal)1 %" }
+    return "\(tenths / 10)\(decimal)\(tenths % 10) %"
+  }
+
+  /// In the two largest units.
+  func duration(milliseconds: Int) -> String {
+    let seconds = milliseconds / 1_000
+    switch seconds {
+    case ..<1: return "\(number(max(0, milliseconds))) ms"
+    case ..<60: return "\(seconds) s"
+    case ..<3_600: return "\(seconds / 60) min \(seconds % 60) s"
+    case ..<86_400: return "\(seconds / 3_600) h \(seconds / 60 % 60) min"
+    default: return "\(number(seconds / 86_400)) d \(seconds / 3_600 % 24) h"
+    }
+  }
+}

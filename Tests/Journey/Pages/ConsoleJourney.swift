@@ -1,0 +1,62 @@
+import Domain
+import Foundation
+import JSON
+import Support
+import Testing
+
+extension Journeys {
+  /// Names that would be something else than a text in a page that does not take care.
+  private static let hostileNames = [
+    #"<script>alert(1)</script>"#, #""><img src=x onerror=alert(2)>"#, "\u{202E}drawkcab", "Sale 🎉 & 'more'",
+  ]
+
+  @Test(
+    "the console, driven in a browser: signing in, a live campaign paused and resumed, a device's messages, roles, forged forms, both themes"
+  )
+  func console() async throws {
+    let world = try await World(more: #"console: { environment: "staging", colour: "amber" },"#)
+    let gateway = try await world.gateway()
+    for (number, name) in Self.hostileNames.enumerated() {
+      let device = JSONValue.object([
+        JSONMember("provider", .string("fcm")), JSONMember("token", .string(Tokens.fcm(number))),
+        JSONMember("user", .string("person \(number)")), JSONMember("tags", .array([.string("all")])),
+        JSONMember("attributes", .object([JSONMember("name", .string(name))])),
+      ])
+      let answer = try await gateway.client.put(
+        "/v1/devices/device\(number)", String(decoding: device.encoded, as: UTF8.self))
+      #expect(answer.status == 201, "\(answer.text)")
+      let message = JSONValue.object([
+        JSONMember("to", .object([JSONMember("audience", .string("all"))])), JSONMember("name", .string(name)),
+        JSONMember("notification", .object([JSONMember("title", .string(name))])),
+      ])
+      _ = try await gateway.completed(try await gateway.send(String(decoding: message.encoded, as: UTF8.self)))
+    }
+    let lines = (100..<600).map { #"{"id":"d\#($0)","provider":"fcm","token":"\#(Tokens.fcm($0))","tags":["slow"]}"# }
+    let imported = try await gateway.client.post(
+      "/v1/devices/bulk", lines.joined(separator: "\n"), headers: [Header("content-type", "application/x-ndjson")])
+    #expect(imported.status == 200)
+    let campaign = try await gateway.send(
+      #"{"to":{"audience":"slow"},"name":"Slow","rate_per_second":2,"notification":{"title":"Hi"}}"#)
+
+    func key(_ scopes: String) async throws -> (id: String, secret: String) {
+      let made = try await gateway.client.post("/v1/keys", #"{"name":"\#(scopes)","scopes":["\#(scopes)"]}"#)
+      let (id, secret) = (made.json["id"]?.string, made.json["secret"]?.string)
+      return (try #require(id, "\(made.text)"), try #require(secret, "\(made.text)"))
+    }
+    let (viewer, leaving) = (try await key("read"), try await key("admin"))
+    let known: [(String, JSONValue)] = [
+      ("admin", .string(try #require(gateway.client.key))), ("viewer", .string(viewer.secret)),
+      ("leaving", .string(leaving.secret)), ("leaving_id", .string(leaving.id)), ("user", .string("person 1")),
+      ("campaign", .string(campaign)), ("names", .array(Self.hostileNames.map { .string($0) })),
+    ]
+    let file = world.directory.file("console.json")
+    try Data(JSONValue.object(known.map { JSONMember($0.0, $0.1) }).encoded).write(to: file)
+    var arguments = [gateway.client.base, file.path(percentEncoded: false)]
+    if let folder = ProcessInfo.processInfo.environment["FANFARE_PICTURES"] { arguments += ["--pictures", folder] }
+    let told = try await PythonEnvironment.run(script: "Config/browse-console", arguments)
+    #expect(told["axe"] == .array([]), "\(told)")
+    #expect(told["console"] == .array([]), "\(told)")
+    #expect(told["hosts"]?.array?.count == 1, "only this gateway was asked: \(told)")
+    #expect((told["bytes"]?.integer ?? .max) <= 150_000, "\(told)")
+  }
+}
