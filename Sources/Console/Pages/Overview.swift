@@ -2,41 +2,39 @@ import Domain
 import HTTPServer
 
 extension Console {
+  /// Messages that are looked at: a filter by state would read all until it has found enough.
+  private static let looked = 100
   private static let shown = 20
 
   /// What runs now, what needs somebody, and what ran last.
   func overview(_ visitor: Visitor) async -> HTTPServerResponse {
     let texts = visitor.texts
-    let (working, over): ([Campaign], [Campaign])
-    switch await listed("queued,sending,paused", visitor) {
+    let latest: [Campaign]
+    switch await visitor.get("v1", "messages", query: [("limit", String(Self.looked))]) {
     case .failure(let problem): return refusal(problem, visitor, section: .overview)
-    case .success(let found): working = found
+    case .success(let page): latest = (page["items"]?.array ?? []).map(Campaign.init)
     }
-    switch await listed("completed,cancelled", visitor) {
-    case .failure(let problem): return refusal(problem, visitor, section: .overview)
-    case .success(let found): over = found
-    }
+    let working = latest.filter { ["queued", "sending", "paused"].contains($0.state) }
+    // A message to a single device is no campaign.
+    let over = latest.filter { $0.isOver && ($0.audience != nil || $0.targets > 1) }
     let reasons = health(await readiness(visitor), visitor)
     return Frame.page(visitor, title: texts[.overview], section: .overview) { html in
       html.head(texts[.overview], texts, isLive: true)
       html.section("needs", texts[.health], live: 10) { $0.reasons(reasons, texts) }
       html.section("running", texts[.runningNow], live: 2) { html in
         if working.isEmpty { html.element("p", [.class("empty")], texts[.nothingRuns]) }
-        for campaign in working {
+        for campaign in working.prefix(Self.shown) {
           html.line(campaign, texts, isLink: true)
           html.funnel(campaign, texts, height: 16)
         }
+        html.element("p") { html in
+          html.element("a", [.href(Link(parts: ["campaigns"], query: [("state", "sending")]))], texts[.allRunning])
+        }
       }
       html.section("latest", texts[.latestCampaigns], live: 10) { html in
-        Self.table(of: over, "latest-heading", texts, isFiltered: false, &html)
+        Self.table(of: Array(over.prefix(Self.shown)), "latest-heading", texts, isFiltered: false, &html)
         html.element("p") { $0.element("a", [.href(Link("campaigns"))], texts[.allCampaigns]) }
       }
-    }
-  }
-
-  private func listed(_ states: String, _ visitor: Visitor) async -> Result<[Campaign], ToldProblem> {
-    await visitor.get("v1", "messages", query: [("state", states), ("limit", String(Self.shown))]).map {
-      ($0["items"]?.array ?? []).map(Campaign.init)
     }
   }
 

@@ -30,7 +30,8 @@ extension Texts {
       .active: "active",
       .disabled: "switched off", .dead: "gone",
 
-      .runningNow: "Running now", .nothingRuns: "Nothing is being sent at the moment.",
+      .runningNow: "Running now", .nothingRuns: "Of the latest 100 messages none is being sent.",
+      .allRunning: "All that is being sent",
       .latestCampaigns: "Latest campaigns",
       .allCampaigns: "All campaigns", .noCampaigns: "No campaign fits.",
       .noCampaignsFix: "Send one by POST /v1/messages with an audience, or leave out a filter.", .name: "Name",

@@ -32,7 +32,8 @@ extension Texts {
       .active: "aktiv",
       .disabled: "abgeschaltet", .dead: "entfernt",
 
-      .runningNow: "Läuft gerade", .nothingRuns: "Im Augenblick wird nichts gesendet.",
+      .runningNow: "Läuft gerade", .nothingRuns: "Von den jüngsten 100 Nachrichten wird keine gesendet.",
+      .allRunning: "Alles, was gesendet wird",
       .latestCampaigns: "Jüngste Kampagnen", .allCampaigns: "Alle Kampagnen", .noCampaigns: "Keine Kampagne passt.",
       .noCampaignsFix: "Senden Sie eine mit POST /v1/messages an eine Zielgruppe, oder lassen Sie einen Filter weg.",
       .name: "Name", .audience: "Zielgruppe", .state: "Zustand", .accepted: "Angenommen",

@@ -15,7 +15,8 @@ enum Word: String, CaseIterable {
   case queued, scheduled, running, paused, completed, cancelled, blocked, active, disabled, dead
 
   // Campaigns.
-  case runningNow, nothingRuns, latestCampaigns, allCampaigns, noCampaigns, noCampaignsFix, noneYet, noneYetFix, name,
+  case runningNow, nothingRuns, allRunning, latestCampaigns, allCampaigns, noCampaigns, noCampaignsFix, noneYet,
+    noneYetFix, name,
     audience, state,
     accepted,
     targets, progress, rate, failed, filter, anyState, label, from, to, apply, clear, next, first,
