@@ -44,6 +44,7 @@ package final class Console: WebPages {
     guard let path = visit.path else { return refusal(400, .badAddress, visit) }
     if request.method == "POST", let fault = visit.forgery { return refusal(403, fault, visit) }
     if path == ["sign-in"] { return await signIn(visit) }
+    if path.count == 2, path[0] == "enter" { return await enter(path[1], visit) }
     switch await found(visit) {
     case .none where visit.isFollowedFromElsewhere: return Frame.again(visit)
     case .none: return signInPage(visit, status: request.method == "POST" || visit.isRefresh ? 401 : 200)

@@ -6,7 +6,8 @@ enum Tool {
     name: "fanfare", summary: "one push API for APNs, FCM, OneSignal and Web Push, durable in Redis",
     commands: [
       DevCommand.command, ServeCommand.command,
-      SendCommand.command, CheckCommand.command, StatusCommand.command, KeysCommand.command, AuditCommand.command,
+      SendCommand.command, CheckCommand.command, StatusCommand.command, ConsoleCommand.command, KeysCommand.command,
+      AuditCommand.command,
       DevicesCommand.command,
       ChannelsCommand.command, AudienceCommand.command,
       UsersCommand.command, UsersCommand.tags, DraftsCommand.command, TestListsCommand.command, MessagesCommand.command,

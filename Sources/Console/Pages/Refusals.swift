@@ -39,7 +39,19 @@ extension Console {
     }
   }
 
-  func signInPage(_ visit: Visit, status: Int = 200, refused: String? = nil) -> HTTPServerResponse {
+  func enterPage(_ invitation: String, _ visit: Visit) -> HTTPServerResponse {
+    let texts = visit.texts
+    return Frame.plain(visit, title: texts[.signIn], status: 200) { html in
+      html.element("h1", texts[.signIn])
+      html.element("p", texts[.linkLead])
+      html.element("form", [.set(.method, "post"), .action(Link("enter", invitation))]) { html in
+        html.element("p", [.class("actions")]) { $0.element("button", [.class("primary")], texts[.signInButton]) }
+      }
+    }
+  }
+
+  func signInPage(_ visit: Visit, status: Int = 200, refused: String? = nil, isUsed: Bool = false) -> HTTPServerResponse
+  {
     let texts = visit.texts
     let response = Frame.plain(visit, title: texts[.signIn], status: status) { html in
       html.element("h1", texts[.signIn])
@@ -50,6 +62,7 @@ extension Console {
         }
         return
       }
+      if isUsed { html.element("p", [.class("notice"), .data(.state, "failed")], texts[.linkUsed]) }
       if let refused {
         html.element("section", [.class("errors"), .set(.role, "alert")]) { html in
           html.element("h2", texts[.signInRefused])

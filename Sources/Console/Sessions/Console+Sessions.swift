@@ -46,6 +46,22 @@ extension Console {
     }
   }
 
+  /// By a link that `fanfare console` made. It is used by the form of its page, as whatever shows a link in advance asks for
+  /// it too.
+  func enter(_ invitation: String, _ visit: Visit) async -> HTTPServerResponse {
+    guard visit.mayCarryKeys else { return signInPage(visit, status: 403) }
+    guard visit.request.method == "POST" else { return enterPage(invitation, visit) }
+    do throws(StoreError) {
+      guard let token = try await sessions.accept(invitation) else {
+        return signInPage(visit, status: 410, isUsed: true)
+      }
+      if let former = visit.token { try await sessions.end(former) }
+      return redirect(Link(), headers: [visit.cookie(token)])
+    } catch {
+      return unavailable(Problem(error).detail, visit)
+    }
+  }
+
   func signOut(_ visitor: Visitor, everywhere: Bool) async -> HTTPServerResponse {
     do throws(StoreError) {
       if everywhere { try await sessions.endAll(of: visitor.key.id, app: visitor.key.app) }

@@ -16,7 +16,9 @@ extension Texts {
       .signInPlain: "This page came without encryption, so that anybody between could read a key.",
       .signInPlainFix:
         "Serve the API with `listen.certificate_file`, or by a proxy that speaks HTTPS, sends `X-Forwarded-Proto` and is one of `listen.trusted_proxies`. On the machine itself, open the console at 127.0.0.1.",
-      .signInRefused: "The key was refused",
+      .signInRefused: "The key was refused", .linkLead: "This link signs you in once.",
+      .linkUsed:
+        "This link has been used, or is older than five minutes. Make another by fanfare console, or give a key.",
 
       .errorTitle: "That did not work", .badAddress: "The address of this page is not well formed.",
       .forgedForm:

@@ -17,7 +17,9 @@ extension Texts {
       .signInPlain: "Diese Seite kam unverschlüsselt: Unterwegs könnte jeder den Schlüssel lesen.",
       .signInPlainFix:
         "Liefern Sie die API mit `listen.certificate_file` aus, oder über einen Proxy, der HTTPS spricht, `X-Forwarded-Proto` sendet und in `listen.trusted_proxies` steht. Auf dem Rechner selbst öffnen Sie die Konsole unter 127.0.0.1.",
-      .signInRefused: "Der Schlüssel wurde abgelehnt",
+      .signInRefused: "Der Schlüssel wurde abgelehnt", .linkLead: "Dieser Link meldet Sie einmal an.",
+      .linkUsed:
+        "Dieser Link wurde schon benutzt, oder ist älter als fünf Minuten. Machen Sie mit fanfare console einen neuen, oder geben Sie einen Schlüssel an.",
 
       .errorTitle: "Das ging nicht", .badAddress: "Die Adresse dieser Seite ist nicht wohlgeformt.",
       .forgedForm:

@@ -6,7 +6,8 @@ enum Word: String, CaseIterable {
     people, operations, app, environmentMissing, timeZone
 
   // Signing in.
-  case signIn, signInLead, apiKey, apiKeyHint, signInButton, signInPlain, signInPlainFix, signInRefused
+  case signIn, signInLead, apiKey, apiKeyHint, signInButton, signInPlain, signInPlainFix, signInRefused, linkLead,
+    linkUsed
 
   // Refusals.
   case errorTitle, badAddress, forgedForm, noSuchPage, notAllowed, unavailable, unavailableFix, back, whatYouCanDo

@@ -32,17 +32,27 @@ package final class ConsoleSessions: StorePart {
   /// A token for whoever has shown this key.
   package func begin(_ identity: IdentifiedKey) async throws(StoreError) -> String {
     let token = newToken()
-    var packer = Packer()
-    packer.time(loop.wallNow.milliseconds)
-    packer.text(identity.key.app.rawValue)
-    packer.text(identity.key.id)
-    packer.number(Int(try await edition(identity.key.app, identity.key.id)))
-    packer.blob(identity.presented.hash)
-    var command = RedisCommand("SET", key(of: token))
-    command.append(packer.bytes)
-    command.append("PX")
-    command.append(settings.consoleIdleMilliseconds)
-    _ = try await ask(command)
+    try await keep(try await record(of: identity), under: key(of: token), settings.consoleIdleMilliseconds)
+    return token
+  }
+
+  /// A token by which somebody signs in once, without the key: within `linkMilliseconds`.
+  package func invite(_ identity: IdentifiedKey) async throws(StoreError) -> String {
+    let token = newToken()
+    try await keep(try await record(of: identity), under: key(ofLink: token), Self.linkMilliseconds)
+    return token
+  }
+  package static let linkMilliseconds: Int64 = 300_000
+
+  /// The token of a session for whoever was invited; nil: nobody was by this, or it has been used or has ended.
+  package func accept(_ invitation: String) async throws(StoreError) -> String? {
+    guard isOurs(invitation) else { return nil }
+    guard let bytes = try await ask(RedisCommand("GETDEL", key(ofLink: invitation))).bytes,
+      var read = try? Record(bytes)
+    else { return nil }
+    read.createdAt = loop.wallNow
+    let token = newToken()
+    try await keep(read, under: key(of: token), settings.consoleIdleMilliseconds)
     return token
   }
 
@@ -103,12 +113,40 @@ package final class ConsoleSessions: StorePart {
     return try await ask(RedisCommand("GET", key))
   }
 
+  private func record(of identity: IdentifiedKey) async throws(StoreError) -> Record {
+    let (app, id) = (identity.key.app, identity.key.id)
+    return Record(
+      createdAt: loop.wallNow, app: app, id: id, edition: try await edition(app, id), key: identity.presented)
+  }
+
+  private func keep(_ record: Record, under key: String, _ milliseconds: Int64) async throws(StoreError) {
+    var command = RedisCommand("SET", key)
+    command.append(record.packed)
+    command.append("PX")
+    command.append(milliseconds)
+    _ = try await ask(command)
+  }
+
   private struct Record {
     var createdAt: WallTime
     var app: AppID
     var id: String
     var edition: Int64
     var key: PresentedKey
+
+    init(createdAt: WallTime, app: AppID, id: String, edition: Int64, key: PresentedKey) {
+      (self.createdAt, self.app, self.id, self.edition, self.key) = (createdAt, app, id, edition, key)
+    }
+
+    var packed: [UInt8] {
+      var packer = Packer()
+      packer.time(createdAt.milliseconds)
+      packer.text(app.rawValue)
+      packer.text(id)
+      packer.number(Int(clamping: edition))
+      packer.blob(key.hash)
+      return packer.bytes
+    }
 
     init(_ packed: [UInt8]) throws(Corrupt) {
       var reader = Unpacker(packed)
@@ -128,6 +166,10 @@ package final class ConsoleSessions: StorePart {
 
   private func key(of token: String) -> String {
     keys.consoleSession(Digits.hexText(Digest.sha256(Array(token.utf8))))
+  }
+
+  private func key(ofLink token: String) -> String {
+    keys.consoleSession(Digits.hexText(Digest.sha256(Array("link".utf8) + Array(token.utf8))))
   }
 
   /// With a check that only processes of this store can make, so that no look-up is spent on what somebody invented.

@@ -44,7 +44,11 @@ extension Journeys {
       return (try #require(id, "\(made.text)"), try #require(secret, "\(made.text)"))
     }
     let (viewer, leaving) = (try await key("read"), try await key("admin"))
+    let tool = Tool(gateway: gateway, world: world)
+    let link = Tool.documents(
+      try await tool.run("console", "--app", "shop", "--scopes", "read", "--base", gateway.client.base, "--json"))
     let known: [(String, JSONValue)] = [
+      ("link", .string(try #require(link.first?["url"]?.string, "\(link)"))),
       ("admin", .string(try #require(gateway.client.key))), ("viewer", .string(viewer.secret)),
       ("leaving", .string(leaving.secret)), ("leaving_id", .string(leaving.id)), ("user", .string("person 1")),
       ("campaign", .string(campaign)), ("names", .array(Self.hostileNames.map { .string($0) })),

@@ -63,6 +63,23 @@ struct ConsoleSessionStories {
     }
   }
 
+  @Test("an invitation signs in once, as the key that it was made for; a token of a session is none")
+  func invited() async throws {
+    try await withStore(quickSettings(partitions: 4)) { store, loop in
+      let (token, identity) = try await signedIn(store, loop)
+      let invitation = try await store.consoleSessions.invite(identity)
+      #expect(try await store.consoleSessions.find(invitation, prolongs: true) == nil)
+      #expect(try await store.consoleSessions.accept(token) == nil)
+      let entered = try #require(try await store.consoleSessions.accept(invitation))
+      #expect(try await store.consoleSessions.find(entered, prolongs: true)?.key == identity.presented)
+      #expect(try await store.consoleSessions.accept(invitation) == nil)
+      let late = try await store.consoleSessions.invite(identity)
+      try await store.consoleSessions.endAll(of: identity.key.id, app: shop)
+      let ended = try #require(try await store.consoleSessions.accept(late))
+      #expect(try await store.consoleSessions.find(ended, prolongs: true) == nil)
+    }
+  }
+
   @Test("signed out everywhere, all sessions of the key are over, and those of another key are not")
   func everywhere() async throws {
     try await withStore(quickSettings(partitions: 4)) { store, loop in

@@ -125,7 +125,7 @@ enum KeysCommand {
     }
   }
 
-  private static func explain(_ fault: KeyringFault, _ id: String, _ app: AppID) -> ExitCode {
+  static func explain(_ fault: KeyringFault, _ id: String, _ app: AppID) -> ExitCode {
     switch fault {
     case .store(let error): return ServeCommand.explain(.store(error))
     case .refused(.unknown): Terminal.complain("app \(app.rawValue) has no key \(id)", "see fanfare keys list")
@@ -140,7 +140,7 @@ enum KeysCommand {
     return .failure
   }
 
-  private static func app(_ arguments: Arguments, _ setup: Setup) throws(UsageProblem) -> AppID {
+  static func app(_ arguments: Arguments, _ setup: Setup) throws(UsageProblem) -> AppID {
     let known = setup.apps.keys.map(\.rawValue).sorted()
     guard let name = arguments.text("--app") else {
       guard known.count == 1 else {
