@@ -81,7 +81,8 @@ final class MessagePreparation {
       // Written into what is stored: whoever reads it later must find the same time.
       let time = max(call.now, message.sendAt?.earliest ?? call.now).milliseconds / 1_000
       message.liveActivity?.timestamp = time
-      body = Self.stamped(body, time)
+      let unstamped = body
+      body = await bodies.read(body.count) { Self.stamped(unstamped, time) }
     }
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
     let contents = message.textsByVariant

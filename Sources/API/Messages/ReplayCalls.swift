@@ -23,11 +23,13 @@ final class ReplayCalls {
   private let preparation: MessagePreparation
   private let forecaster: Forecaster
   private let acceptor: MessageAcceptor
+  private let bodies: LargeBodies
 
   init(
     loop: EventLoop, store: Store, configuration: AdoptedConfiguration, settings: ServiceSettings,
     keys: IdempotencyKeys,
-    rendering: RenderingCheck, preparation: MessagePreparation, forecaster: Forecaster, acceptor: MessageAcceptor
+    rendering: RenderingCheck, preparation: MessagePreparation, forecaster: Forecaster, acceptor: MessageAcceptor,
+    bodies: LargeBodies
   ) {
     self.loop = loop
     self.store = store
@@ -39,6 +41,7 @@ final class ReplayCalls {
     self.preparation = preparation
     self.forecaster = forecaster
     self.acceptor = acceptor
+    self.bodies = bodies
   }
 
   /// `POST /v1/messages/{id}/replay`: a new message of the same content for deliveries of this one that ended without
@@ -270,23 +273,28 @@ final class ReplayCalls {
       throw Problem(error)
     }
     // It goes now, whenever the first one went.
-    guard let stored, let document = try? JSON.parse(stored, maximumDepth: Call.maximumDepth) else {
-      throw Problem(
-        .nothingToReplay,
-        "The content of this message is no longer stored. After its end, a message keeps its content only if it went "
-          + "to an audience, came from a draft, or had failed, expired or cancelled deliveries")
+    guard let stored else { throw Self.contentGone }
+    let rules = configuration.tokenRules
+    func read() throws(Problem) -> (Message, [UInt8]) {
+      guard let document = try? JSON.parse(stored, maximumDepth: Call.maximumDepth) else { throw Self.contentGone }
+      let timeless = document.without(["send_at", "send_at_local"])
+      do throws(Refusal) {
+        let message = try MessageReader.read(timeless, providers: rules).message
+        return (message, message.sendAt == nil ? timeless.encoded : stored)
+      } catch {
+        var problem = Problem(error, .invalidMessage)
+        problem.detail = "The content of the message that is to be replayed is refused now: \(problem.detail)"
+        throw problem
+      }
     }
-    let message: Message
-    do throws(Refusal) {
-      message = try MessageReader.read(
-        document.without(["send_at", "send_at_local"]), providers: configuration.tokenRules
-      ).message
-    } catch {
-      var problem = Problem(error, .invalidMessage)
-      problem.detail = "The content of the message that is to be replayed is refused now: \(problem.detail)"
-      throw problem
-    }
-    return (message, message.sendAt == nil ? document.without(["send_at", "send_at_local"]).encoded : stored)
+    return try await bodies.read(stored.count) { Result { () throws(Problem) in try read() } }.get()
+  }
+
+  private static var contentGone: Problem {
+    Problem(
+      .nothingToReplay,
+      "The content of this message is no longer stored. After its end, a message keeps its content only if it went "
+        + "to an audience, came from a draft, or had failed, expired or cancelled deliveries")
   }
 
   /// Devices as they are registered now; a raw token goes again as the message named it, unless an earlier replay has

@@ -69,6 +69,7 @@ struct Lines {
       number += 1
       var bytes = body[..<end]
       if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+      // Blanks or not: that many are no mistake of an editor.
       if let fault = bound.fault(of: bytes.count) {
         try Self.checkCount(behind: lines.count)
         lines.append(Line(number: number, bytes: [], fault: fault))

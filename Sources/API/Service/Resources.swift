@@ -77,7 +77,7 @@ final class Resources {
       forecaster: forecaster, bodies: bodies)
     replay = ReplayCalls(
       loop: loop, store: store, configuration: configuration, settings: settings, keys: keys, rendering: rendering,
-      preparation: preparation, forecaster: forecaster, acceptor: acceptor)
+      preparation: preparation, forecaster: forecaster, acceptor: acceptor, bodies: bodies)
 
     drafts = DraftCalls(
       store: store, configuration: configuration, settings: settings, lookup: draftLookup, preparation: preparation,

@@ -90,12 +90,17 @@ extension Service {
     try IdempotencyKeys.checkTaken(request, permit.endpoint)
     try checkBody(request, permit.endpoint)
     try await call.take(.bytes, request.body.count)
-    if permit.endpoint.body?.check != nil { await call.parse(in: bodies) }
+    await parse(call, permit.endpoint)
     if permit.endpoint.refusesFields { try Self.refuseFields(call, permit.endpoint) }
     var response = try await carryOut(permit.endpoint, call)
     let fields = allowance.fields
     if !fields.isEmpty { response.headers += fields }
     return response
+  }
+
+  /// A body that is one document, also one that should not be there.
+  private func parse(_ call: Call, _ endpoint: Endpoint) async {
+    if endpoint.body?.check != nil || endpoint.refusesFields { await call.parse(in: bodies) }
   }
 
   /// What is wrong with the query, and with the body as well, so that one answer tells all. Nothing is done.
@@ -104,7 +109,7 @@ extension Service {
     do throws(Problem) {
       try checkBody(call.request, endpoint)
       try await call.take(.bytes, call.request.body.count)
-      await call.parse(in: bodies)
+      await parse(call, endpoint)
       if endpoint.refusesFields { try Self.refuseFields(call, endpoint) }
       try await endpoint.body?.check?(resources)(call)
     } catch {

@@ -73,7 +73,7 @@ package struct ServiceSettings: Sendable {
   /// Bytes that the body of a request to this path may have.
   func maximumBody(of path: String) -> Int {
     if path.hasSuffix(Endpoint.bulkEnding) { return maximumBulkBody }
-    if path.hasPrefix("/v1/messages") { return maximumMessageBody }
+    if path == "/v1/messages" { return maximumMessageBody }
     // Nothing else takes a body.
     return path.hasPrefix("/v1/") ? server.maximumBody : min(server.maximumBody, Self.unneededBody)
   }

@@ -52,10 +52,10 @@ extension Console {
     guard visit.mayCarryKeys else { return signInPage(visit, status: 403) }
     guard visit.request.method == "POST" else { return enterPage(invitation, visit) }
     do throws(StoreError) {
+      if let former = visit.token { try await sessions.end(former) }
       guard let token = try await sessions.accept(invitation) else {
         return signInPage(visit, status: 410, isUsed: true)
       }
-      if let former = visit.token { try await sessions.end(former) }
       return redirect(Link(), headers: [visit.cookie(token)])
     } catch {
       return unavailable(Problem(error).detail, visit)

@@ -91,6 +91,8 @@ package struct KeyEdit: Hashable, Sendable {
 extension APIKey {
   /// Of one app: each change of one reads all of them.
   package static let mostOfApp = 500
+  /// Of keys that only a link to the console knows.
+  package static let nameOfLinks = "console link"
   /// Milliseconds that a former secret stays valid, unless somebody says otherwise.
   package static let usualKeep: Int64 = 86_400_000
 }

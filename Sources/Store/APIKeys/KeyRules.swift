@@ -115,7 +115,10 @@ struct KeyRules {
   /// Who has the machine can make another one.
   private func checkNotLast(_ key: APIKey) throws(KeyRefusal) {
     guard maker != nil, key.scopes.contains(.admin), !key.hasEnded(now) else { return }
-    let others = keys.contains { $0.id != key.id && $0.scopes.contains(.admin) && !$0.hasEnded(now) }
+    // Nobody has the secret of a link to the console.
+    let others = keys.contains {
+      $0.id != key.id && $0.scopes.contains(.admin) && !$0.hasEnded(now) && $0.name != APIKey.nameOfLinks
+    }
     guard others else { throw .lastAdmin }
   }
 }

@@ -47,12 +47,16 @@ package final class ConsoleSessions: StorePart {
   /// The token of a session for whoever was invited; nil: nobody was by this, or it has been used or has ended.
   package func accept(_ invitation: String) async throws(StoreError) -> String? {
     guard isOurs(invitation) else { return nil }
-    guard let bytes = try await ask(RedisCommand("GETDEL", key(ofLink: invitation))).bytes,
-      var read = try? Record(bytes)
-    else { return nil }
+    let link = key(ofLink: invitation)
+    guard let bytes = try await ask(RedisCommand("GET", link)).bytes, var read = try? Record(bytes) else { return nil }
     read.createdAt = loop.wallNow
     let token = newToken()
+    // The session before the link goes: whoever is refused here may try again. Of two at once one has the link.
     try await keep(read, under: key(of: token), settings.consoleIdleMilliseconds)
+    guard try await ask(RedisCommand("DEL", link)).integer == 1 else {
+      try await end(token)
+      return nil
+    }
     return token
   }
 
@@ -69,7 +73,8 @@ package final class ConsoleSessions: StorePart {
     guard let bytes = reply.bytes, let read = try? Record(bytes) else { return nil }
     let age = loop.wallNow - read.createdAt
     guard age < settings.consoleMilliseconds, try await edition(read.app, read.id) == read.edition else {
-      try await end(token)
+      // It is over whether Redis takes that or not.
+      try? await end(token)
       return nil
     }
     let found = ConsoleSession(key: read.key, createdAt: read.createdAt, formSecret: formSecret(of: token))
@@ -104,10 +109,10 @@ package final class ConsoleSessions: StorePart {
   /// A Redis that refuses writes lets an operator look all the same.
   private func read(_ key: String, prolongedBy idle: String?) async throws(StoreError) -> RedisReply {
     if let idle, session.condition.takesWrites {
-      do throws(StoreError) {
-        return try await ask(RedisCommand("GETEX", key, "PX", idle))
+      do throws(RedisFault) {
+        return try await redis.call(RedisCommand("GETEX", key, "PX", idle))
       } catch {
-        return try await ask(RedisCommand("GET", key))
+        guard case .refused = error else { throw StoreError(error, 0) }
       }
     }
     return try await ask(RedisCommand("GET", key))

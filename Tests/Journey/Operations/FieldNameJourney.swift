@@ -106,7 +106,7 @@ extension Journeys {
     }
     let made = try #require(try await run("keys create --name spare")["id"]?.string)
     for line in ["keys show", "keys change --scopes read", "keys rotate"] { try await run("\(line) \(made)") }
-    for line in ["status", "audit"] { try await run(line) }
+    for line in ["status", "audit", "console"] { try await run(line) }
     try await run("channels list", exit: 5)
     let key = try world.write([tool.gateway.client.key ?? ""], to: "key")
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)

@@ -109,12 +109,15 @@ struct KeyRulesTests {
     }
   }
 
-  @Test("over the API the last key with admin is neither revoked nor made less; at the machine it is")
+  @Test(
+    "over the API the last key with admin is neither revoked nor made less, and a link's is none; at the machine it is")
   func lastAdmin() throws {
     let (admin, keeper) = (Self.plain("admin", [.admin]), Self.plain("keeper", [.keys]))
     var ended = Self.plain("ended", [.admin])
     ended.expiresAt = Self.now
-    let alone = try KeyRules([admin, keeper, ended], maker: "admin", now: Self.now)
+    var link = Self.plain("link", [.admin])
+    link.name = APIKey.nameOfLinks
+    let alone = try KeyRules([admin, keeper, ended, link], maker: "admin", now: Self.now)
     #expect(throws: KeyRefusal.lastAdmin) { try alone.mayRevoke("admin") }
     #expect(throws: KeyRefusal.lastAdmin) { try alone.changed("admin", by: KeyEdit(scopes: [.keys])) }
     #expect(throws: KeyRefusal.lastAdmin) { try alone.changed("admin", by: KeyEdit(expiresAt: .some(Self.now + 1))) }

@@ -40,13 +40,15 @@ enum ConsoleCommand {
       Terminal.complain("the console is turned off", "set console.enabled to true and start the gateway again")
       return .failure
     }
-    let base = arguments.text("--base") ?? address(setup.configuration)
+    var base = arguments.text("--base") ?? address(setup.configuration)
+    while base.hasSuffix("/") { base.removeLast() }
     do {
       let token = try Blocking.run { loop in
         let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
         defer { store.close() }
         try await store.openOnce()
-        let new = NewKey(name: "console link", scopes: scopes, expiresAt: loop.wallNow + life)
+        try await dropEnded(store.keyring, app, now: loop.wallNow)
+        let new = NewKey(name: APIKey.nameOfLinks, scopes: scopes, expiresAt: loop.wallNow + life)
         let entry = AuditEntry(command: "createKey", at: loop.wallNow)
         let made = try await store.audit.record(entry, app: app) {
           try await store.keyring.create(new, app: app, now: loop.wallNow)
@@ -74,6 +76,13 @@ enum ConsoleCommand {
       return ServeCommand.explain(.store(error))
     } catch let fault as KeyringFault {
       return KeysCommand.explain(fault, "", app)
+    }
+  }
+
+  /// Keys of earlier links, so that they do not fill the app's place for keys.
+  private static func dropEnded(_ keyring: APIKeyring, _ app: AppID, now: WallTime) async throws {
+    for key in try await keyring.keys(app: app) where key.name == APIKey.nameOfLinks {
+      if let end = key.expiresAt, end <= now { try await keyring.revoke(key.id, of: app, now: now) }
     }
   }
 
