@@ -82,32 +82,15 @@ struct RequestHead {
     var query: [(name: String, value: String)] = []
     for pair in target.dropFirst(path.count + 1).split(separator: UInt8(ascii: "&")) {
       let name = pair.prefix { $0 != UInt8(ascii: "=") }
-      guard let decodedName = decode(name), let value = decode(pair.dropFirst(name.count + 1)) else {
+      guard let decodedName = PercentDecoding.text(name, plusIsSpace: true),
+        let value = PercentDecoding.text(pair.dropFirst(name.count + 1), plusIsSpace: true)
+      else {
         throw .badRequest(
           "A percent sign in the query must begin a byte of UTF-8, such as %C3%A9; a percent sign itself is %25")
       }
       query.append((decodedName, value))
     }
     return (String(decoding: path, as: UTF8.self), query)
-  }
-
-  /// Form decoding; nil if it is broken or no UTF-8.
-  private static func decode(_ bytes: ArraySlice<UInt8>) -> String? {
-    var decoded: [UInt8] = []
-    decoded.reserveCapacity(bytes.count)
-    var rest = bytes
-    while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
-      case UInt8(ascii: "%"):
-        guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else {
-          return nil
-        }
-        decoded.append(high << 4 | low)
-      default: decoded.append(byte)
-      }
-    }
-    return String(validating: decoded, as: UTF8.self)
   }
 
   /// RFC 9110 section 5.6.2.

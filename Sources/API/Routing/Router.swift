@@ -1,4 +1,5 @@
 import Domain
+import HTTPServer
 import Intake
 
 /// Finds the endpoint of a request.
@@ -82,26 +83,7 @@ package enum Router {
   }
 
   private static func decode(_ segment: [UInt8]) -> [UInt8]? {
-    guard segment.contains(UInt8(ascii: "%")) else { return valid(segment) }
-    var plain: [UInt8] = []
-    var index = 0
-    while index < segment.count {
-      guard segment[index] == UInt8(ascii: "%") else {
-        plain.append(segment[index])
-        index += 1
-        continue
-      }
-      guard index + 2 < segment.count, let high = segment[index + 1].hexDigitValue,
-        let low = segment[index + 2].hexDigitValue
-      else { return nil }
-      plain.append(high << 4 | low)
-      index += 3
-    }
-    return valid(plain)
-  }
-
-  private static func valid(_ bytes: [UInt8]) -> [UInt8]? {
-    String(validating: bytes, as: UTF8.self) == nil ? nil : bytes
+    PercentDecoding.text(segment[...], plusIsSpace: false).map { Array($0.utf8) }
   }
 
   /// A path that was probably meant: a slip in a segment, a slash too many at the end, or the version forgotten.

@@ -80,7 +80,7 @@ final class Visit {
   static func parts(_ path: Substring) -> [String]? {
     var parts: [String] = []
     for part in path.split(separator: "/") {
-      guard let text = Form.decoded(part, plusIsSpace: false) else { return nil }
+      guard let text = PercentDecoding.text(Array(part.utf8)[...], plusIsSpace: false) else { return nil }
       parts.append(text)
     }
     return parts

@@ -3,7 +3,7 @@ enum Word: String, CaseIterable {
   // The frame.
   case product, skip, navigation, whereYouAre, searchHint, searchButton, signOut, signOutEverywhere, theme,
     overview, campaigns,
-    people, operations, app, environmentMissing, timeZone
+    people, operations, environmentMissing, timeZone
 
   // Signing in.
   case signIn, signInLead, apiKey, apiKeyHint, signInButton, signInPlain, signInPlainFix, signInRefused, linkLead,
@@ -13,14 +13,13 @@ enum Word: String, CaseIterable {
   case errorTitle, badAddress, forgedForm, noSuchPage, notAllowed, unavailable, unavailableFix, back, whatYouCanDo
 
   // States.
-  case queued, scheduled, running, paused, completed, cancelled, blocked, active, disabled, dead
+  case queued, scheduled, running, paused, completed, cancelled, active, disabled, dead
 
   // Campaigns.
   case runningNow, nothingRuns, allRunning, latestCampaigns, allCampaigns, noCampaigns, noCampaignsFix, noneYet,
     noneYetFix, name,
     audience, state,
-    accepted,
-    targets, progress, rate, failed, filter, anyState, label, from, to, apply, clear, next, first,
+    targets, progress, failed, filter, anyState, label, from, to, apply, clear, next, first,
     untitled,
     lineDone, lineRate, lineEnd, lineFailed, outcomes, outcome, provider, reason, count, share, whatToDo,
     funnel,
@@ -35,11 +34,11 @@ enum Word: String, CaseIterable {
   // People.
   case peopleLead, personTitle, nobody, nobodyFix, devices, device, platform, language, tags, lastSeen, registered,
     token,
-    timeline, timelineEmpty, older, message, when, attempts, answer, attributes, userTags, noTags, deviceGone, whyNot
+    timeline, timelineEmpty, older, when, attempts, attributes, userTags, noTags, deviceGone, whyNot
 
   // Operations.
   case health, attention, noWorkers, healthReady, healthUnavailable, workers, worker, host, partitions, heartbeat,
     prunes,
-    prunesLead, prunesNone, held, applyPrunes, discardPrunes, credential, audit, auditLead, who, what, object,
+    prunesLead, prunesNone, held, applyPrunes, discardPrunes, audit, auditLead, who, what, object,
     onlyAdmin, noAudit
 }
