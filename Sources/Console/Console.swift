@@ -24,8 +24,11 @@ package struct ConsoleSettings: Sendable {
 package final class Console: WebPages {
   /// `/console`.
   package let root = Link.root
-  /// Of a form.
-  package let maximumBody = 16_384
+  package let maximumBodyOf: @Sendable (String) -> Int = { path in
+    uploads[String(path.dropFirst(Link.root.count))] ?? 16_384
+  }
+  /// What takes more than a form of a few fields, by its path.
+  private static let uploads: [String: Int] = ["/compose": 262_144, "/compose/check": 262_144]
 
   let service: Service
   let sessions: ConsoleSessions
@@ -56,18 +59,31 @@ package final class Console: WebPages {
   private func answer(_ path: [String], _ visitor: Visitor) async -> HTTPServerResponse {
     let isPost = visitor.visit.request.method == "POST"
     if isPost, !visitor.hasFormSecret { return refusal(403, .forgedForm, visitor.visit) }
-    switch (isPost, path.first, path.count) {
-    case (false, nil, _): return await overview(visitor)
-    case (false, "campaigns", 1): return await campaigns(visitor)
-    case (false, "campaigns", 2): return await campaign(path[1], visitor)
-    case (true, "campaigns", 3): return await control(path[1], path[2], visitor)
-    case (false, "people", 1): return await people(visitor)
-    case (false, "devices", 2): return await device(path[1], visitor)
-    case (false, "operations", 1): return await operations(visitor)
-    case (true, "prunes", 2): return await decide(prunes: path[1], visitor)
-    case (true, "sign-out", 1): return await signOut(visitor, everywhere: false)
-    case (true, "sign-out-everywhere", 1): return await signOut(visitor, everywhere: true)
-    default: return refusal(404, .noSuchPage, visitor.visit)
+    let page = isPost ? await act(path, visitor) : await view(path, visitor)
+    return page ?? refusal(404, .noSuchPage, visitor.visit)
+  }
+
+  /// Changes nothing. Nil: there is no such page.
+  private func view(_ path: [String], _ visitor: Visitor) async -> HTTPServerResponse? {
+    switch (path.first, path.count) {
+    case (nil, _): await overview(visitor)
+    case ("campaigns", 1): await campaigns(visitor)
+    case ("campaigns", 2): await campaign(path[1], visitor)
+    case ("people", 1): await people(visitor)
+    case ("devices", 2): await device(path[1], visitor)
+    case ("operations", 1): await operations(visitor)
+    default: nil
+    }
+  }
+
+  /// Does something, and leads to a page. Nil: there is no such act.
+  private func act(_ path: [String], _ visitor: Visitor) async -> HTTPServerResponse? {
+    switch (path.first, path.count) {
+    case ("campaigns", 3): await control(path[1], path[2], visitor)
+    case ("prunes", 2): await decide(prunes: path[1], visitor)
+    case ("sign-out", 1): await signOut(visitor, everywhere: false)
+    case ("sign-out-everywhere", 1): await signOut(visitor, everywhere: true)
+    default: nil
     }
   }
 }

@@ -7,8 +7,11 @@ package import Store
 package protocol WebPages: AnyObject {
   /// All at and below this path is theirs. It begins with a slash and does not end with one.
   var root: String { get }
-  /// Bytes of the body of a request, at most.
-  var maximumBody: Int { get }
+  /// Bytes of the body of a request to this path, at most.
+  var maximumBodyOf: @Sendable (_ path: String) -> Int { get }
+
+  /// Why the body of this request is not read; nil: it is. Asked where the body may be larger than a form of a few fields.
+  func refusal(ofUpload request: HTTPServerRequest) async -> HTTPServerResponse?
 
   /// With the body, and not before there is room for it.
   func answer(_ request: HTTPServerRequest) async -> HTTPServerResponse
@@ -27,6 +30,9 @@ extension String {
 }
 
 extension Service {
+  /// A body of so many bytes may be read before it is known who sends it.
+  private static let smallForm = 16_384
+
   func admit(page request: HTTPServerRequest, of pages: any WebPages) -> HTTPAdmission {
     do throws(Problem) {
       guard ["GET", "HEAD", "POST"].contains(request.method) else {
@@ -34,7 +40,13 @@ extension Service {
           .methodNotAllowed, "This path allows GET, HEAD, POST", headers: [Header("allow", "GET, HEAD, POST")])
       }
       try checkRoom(request)
-      return .now(.take(permit: PagePermit(), key: ""))
+      guard request.method == "POST", pages.maximumBodyOf(request.path) > Self.smallForm else {
+        return .now(.take(permit: PagePermit(), key: ""))
+      }
+      return .later {
+        if let refusal = await pages.refusal(ofUpload: request) { return .answer(refusal) }
+        return .take(permit: PagePermit(), key: "")
+      }
     } catch {
       return .now(refuse(request, pages.root, error))
     }

@@ -91,9 +91,13 @@ package final class Service {
   package func start() throws(HTTPServerFailure) -> Int {
     precondition(server == nil, "this service has started already")
     var listening = settings.server
-    let bodyOfPages = pages.map { (root: $0.root, bytes: $0.maximumBody) }
+    let bodyOfPages = pages.map { (root: $0.root, bytes: $0.maximumBodyOf) }
     listening.maximumBodyOf = { [settings] path in
-      if let bodyOfPages, path.isBelow(bodyOfPages.root) { bodyOfPages.bytes } else { settings.maximumBody(of: path) }
+      if let bodyOfPages, path.isBelow(bodyOfPages.root) {
+        bodyOfPages.bytes(path)
+      } else {
+        settings.maximumBody(of: path)
+      }
     }
     // The server lives no longer than this service, and answers until `stop`.
     let server = try HTTPServer(

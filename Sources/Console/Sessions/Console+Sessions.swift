@@ -1,6 +1,6 @@
 import API
 import Domain
-import HTTPServer
+package import HTTPServer
 import Store
 
 extension Console {
@@ -25,6 +25,16 @@ extension Console {
       }
     } catch {
       return .unavailable(Problem(error).detail)
+    }
+  }
+
+  package func refusal(ofUpload request: HTTPServerRequest) async -> HTTPServerResponse? {
+    let visit = Visit(request, settings)
+    if let fault = visit.forgery { return refusal(403, fault, visit) }
+    switch await found(visit) {
+    case .none: return signInPage(visit, status: 401)
+    case .unavailable(let detail): return unavailable(detail, visit)
+    case .visitor: return nil
     }
   }
 

@@ -97,5 +97,19 @@ extension Texts {
       .what: "What", .object: "Object",
       .onlyAdmin: "A key with the scope `admin` sees prunes and the audit trail here.",
       .noAudit: "Nobody has done anything yet.",
+
+        // Compose.
+
+        // Drafts and approval.
+
+        // Audiences, tags and imports.
+
+        // Keys.
+
+        // Activity and credentials.
+
+        // Reports of campaigns.
+
+        // Facts of people.
     ], group: ",", decimal: ".")
 }

@@ -102,5 +102,19 @@ extension Texts {
       .what: "Was", .object: "Gegenstand",
       .onlyAdmin: "Ein Schlüssel mit dem Recht `admin` sieht hier auch das Protokoll und wartende Tokens.",
       .noAudit: "Noch hat niemand etwas getan.",
+
+        // Compose.
+
+        // Drafts and approval.
+
+        // Audiences, tags and imports.
+
+        // Keys.
+
+        // Activity and credentials.
+
+        // Reports of campaigns.
+
+        // Facts of people.
     ], group: ".", decimal: ",")
 }

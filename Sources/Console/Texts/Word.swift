@@ -41,4 +41,18 @@ enum Word: String, CaseIterable {
     prunes,
     prunesLead, prunesNone, held, applyPrunes, discardPrunes, audit, auditLead, who, what, object,
     onlyAdmin, noAudit
+
+  // Compose.
+
+  // Drafts and approval.
+
+  // Audiences, tags and imports.
+
+  // Keys.
+
+  // Activity and credentials.
+
+  // Reports of campaigns.
+
+  // Facts of people.
 }
