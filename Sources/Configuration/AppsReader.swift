@@ -36,6 +36,8 @@ struct AppsReader {
     let clock = ClockReader(faults: faults).read(&section)
     let rate = section.integer("rate_per_second", in: 1...Int(Message.maximumRate))
     let brake = readBrake(section.section("error_brake"))
+    let isApproved = section.has("approval")
+    let approval = readApproval(section.section("approval"), isThere: isApproved)
     let accounts = section.list("credentials")
     check(id: id, at: section.place("id"), &seen)
     // A wrong id is a fault already; what stands below it is read all the same, so that all faults are told at once.
@@ -43,6 +45,7 @@ struct AppsReader {
     entry.app.registerTags = tags
     entry.app.ratePerSecond = rate
     entry.app.errorBrake = brake
+    entry.app.approval = approval
     entry.app.clock = clock
     entry.app.limits = limits
     entry.app.limits.readApp(section.section("limits"))
@@ -71,6 +74,25 @@ struct AppsReader {
     if let minimum = section.integer("minimum", in: ErrorBrake.minimums) { brake.minimum = minimum }
     section.close()
     return brake.share > 0 ? brake : nil
+  }
+
+  /// `approval: { above: 10000, exempt_keys: ["key_…"] }`
+  private func readApproval(_ section: Section, isThere: Bool) -> ApprovalRule? {
+    var section = section
+    let isNamed = section.has("above")
+    let above = section.integer("above", in: 0...Int(Int32.max))
+    let exempt = section.texts("exempt_keys")
+    section.close()
+    guard let above else {
+      if isThere, !isNamed {
+        faults.add(
+          section.place("above"), "above is missing", fix: "Add above: messages to more devices need a second person")
+      }
+      return nil
+    }
+    var rule = ApprovalRule(above: above)
+    rule.exempt = Set(exempt)
+    return rule
   }
 
   private func check(id: String?, at place: String, _ seen: inout Set<String>) {

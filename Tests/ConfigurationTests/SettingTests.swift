@@ -149,11 +149,13 @@ struct SettingTests {
     folder.write("keys/google")
     let text = """
       id: "shop", fallback_zone: "Asia/Tokyo", rate_per_second: 500, error_brake: { share: 0.5, minimum: 10 },
+      approval: { above: 10000, exempt_keys: ["key_1"] },
       quiet_hours: { from: "22:00", to: "08:00", zone: "Europe/Berlin", else: "skip" },
       """
     let app = try folder.parse("{ \(Folder.app.replacing(#"id: "shop","#, with: text)) }").apps[0].app
     #expect(app.clock.fallbackZone == "Asia/Tokyo" && app.ratePerSecond == 500)
     #expect(app.errorBrake == ErrorBrake(share: 0.5, minimum: 10))
+    #expect(app.approval?.above == 10_000 && app.approval?.exempt == ["key_1"])
     #expect(app.clock.quietHours == QuietHours(from: 1_320, to: 480, zone: "Europe/Berlin", action: .skip))
   }
 

@@ -70,13 +70,39 @@ final class DraftCalls {
     let change: DraftChange
     do throws(StoreError) {
       change = try await store.drafts.replace(
-        id, body, name: reading.name, version: match.version, app: call.app, now: call.now)
+        id, body, name: reading.name, version: match.version, by: call.keyID, app: call.app, now: call.now)
     } catch {
       throw Problem(error)
     }
     try await check(change, call.app)
     let draft = try await lookup.draft(id, call.app)
     return answer(200, draft, try await missingAudiences(of: draft, call.app) + (await notices(of: reading, call)))
+  }
+
+  /// `POST /v1/drafts/{id}/approve`: another key than the one that wrote it found this version good.
+  func approveDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let id = try call.draftID()
+    guard let match = try call.draftVersion() else {
+      throw Problem(
+        .preconditionRequired,
+        "Send `If-Match` with the `etag` of the draft that you read: that version is approved, and no later one")
+    }
+    let approval: DraftApproval
+    do throws(StoreError) {
+      approval = try await store.drafts.approve(
+        id, version: match.version, by: call.keyID, app: call.app, now: call.now)
+    } catch {
+      throw Problem(error)
+    }
+    switch approval {
+    case .approved: break
+    case .own:
+      throw Problem(
+        .ownDraft, "This key wrote this version of the draft: another key with the scope `send` approves it")
+    case .refused(let change): try await check(change, call.app)
+    }
+    let draft = try await lookup.draft(id, call.app)
+    return answer(200, draft, try await missingAudiences(of: draft, call.app))
   }
 
   /// Named audiences of a draft that do not exist, or not any more.
@@ -210,7 +236,7 @@ final class DraftCalls {
     let draft: StoredDraft?
     do throws(StoreError) {
       draft = try await store.drafts.create(
-        body, name: name, copyOf: copyOf, app: call.app, now: call.now, limit: settings.maximumDrafts)
+        body, name: name, copyOf: copyOf, by: call.keyID, app: call.app, now: call.now, limit: settings.maximumDrafts)
     } catch {
       throw Problem(error)
     }
@@ -270,13 +296,19 @@ extension StoredDraft {
     writer.member("updated_at", updatedAt.rfc3339)
     writer.member("copy_of", copyOf)
     writer.member("sending_as", message?.description)
+    writer.member("edited_by", editor)
+    writer.member("approved_by", approver)
+    writer.member("approved_at", approvedAt?.rfc3339)
   }
 
-  fileprivate static let columns = ["id", "name", "version", "created_at", "updated_at", "copy_of", "sending_as"]
+  fileprivate static let columns = [
+    "id", "name", "version", "created_at", "updated_at", "copy_of", "sending_as", "edited_by", "approved_by",
+    "approved_at",
+  ]
   fileprivate var row: [String] {
     [
       id.description, name ?? "", String(version), createdAt.rfc3339, updatedAt.rfc3339, copyOf ?? "",
-      message?.description ?? "",
+      message?.description ?? "", editor ?? "", approver ?? "", approvedAt?.rfc3339 ?? "",
     ]
   }
 }

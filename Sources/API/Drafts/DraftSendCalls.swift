@@ -10,6 +10,7 @@ struct DraftSendCalls {
   private static let sendingAtMost: Int64 = 24 * 3_600_000
 
   let store: Store
+  let configuration: AdoptedConfiguration
   let lookup: DraftLookup
   let preparation: MessagePreparation
   let forecaster: Forecaster
@@ -33,6 +34,14 @@ struct DraftSendCalls {
         writer.member("starts_at_local", message.sendAt?.local?.text)
       }
       forecast.write(to: &writer)
+      if let rule = configuration.apps[call.app]?.approval {
+        writer.key("approval")
+        writer.beginObject()
+        writer.member("above", rule.above)
+        let isNeeded = rule.holds(of: call.keyID, forecast.targets) && !draft.isSeenByTwo(sentBy: call.keyID)
+        writer.member("is_needed", .bool(isNeeded))
+        writer.endObject()
+      }
       writer.key("warnings")
       writer.beginArray()
       for warning in warnings { warning.write(to: &writer) }
@@ -73,6 +82,7 @@ struct DraftSendCalls {
     }
     ready.submission.draftOf = id
     ready.submission.labels.name = ready.submission.labels.name ?? stored.name
+    ready.isSeenByTwo = stored.isSeenByTwo(sentBy: call.keyID)
     // A draft that was taken for sending can no longer be changed.
     try await acceptor.charge(ready, call)
     let reservation: DraftReservation
@@ -140,5 +150,13 @@ struct DraftSendCalls {
     } catch {
       throw Problem(error)
     }
+  }
+}
+
+extension StoredDraft {
+  /// One key wrote this version, and another one approved it or sends it.
+  func isSeenByTwo(sentBy sender: String) -> Bool {
+    if let approver, approver != editor { return true }
+    return editor.map { $0 != sender } ?? false
   }
 }

@@ -19,6 +19,7 @@ final class MessageAcceptor {
   /// it.
   func charge(_ prepared: PreparedMessage, _ call: Call) async throws(Problem) {
     guard !prepared.isCharged else { return }
+    try checkApproval(prepared, call)
     try await call.take(.deliveries, prepared.count)
     if let schedule = prepared.submission.schedule, let limit = configuration.apps[call.app]?.limits.scheduled {
       do throws(Problem) {
@@ -29,6 +30,16 @@ final class MessageAcceptor {
       }
     }
     prepared.isCharged = true
+  }
+
+  private func checkApproval(_ prepared: PreparedMessage, _ call: Call) throws(Problem) {
+    guard let rule = configuration.apps[call.app]?.approval, !prepared.isSeenByTwo,
+      prepared.submission.testOf == nil, rule.holds(of: call.keyID, prepared.count)
+    else { return }
+    let detail =
+      "messages of this app to more than \(rule.above) devices need a second person: one key writes the draft, and "
+      + "another one approves it (`POST /v1/drafts/{id}/approve`) or sends it"
+    throw Problem(.approvalNeeded, detail)
   }
 
   private func enter(

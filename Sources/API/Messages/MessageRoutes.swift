@@ -14,7 +14,7 @@ extension Endpoint {
         .json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
         .json(202, "Stored in Redis; the message survives any crash of the gateway", "Accepted"),
       ],
-      problems: [.invalidMessage, .idempotencyKeyReused, .requestInProgress], audit: .send
+      problems: [.invalidMessage, .idempotencyKeyReused, .requestInProgress, .approvalNeeded], audit: .send
     ) { $0.sending.sendMessage },
     Endpoint(
       "listMessages", "GET", messagesPath, .key([.read]),
@@ -77,11 +77,12 @@ extension Endpoint {
       answers: [.json(202, "A new message, stored durably", "Accepted")],
       problems: [
         .invalidMessage, .idempotencyKeyReused, .requestInProgress, .cancelInProgress, .nothingToReplay, .notFound,
-        .invalidCursor,
+        .invalidCursor, .approvalNeeded,
       ]
     ) { $0.replay.replayMessage },
     Endpoint(
-      "duplicateMessage", "POST", "/v1/messages/{id}/duplicate", .key([.send]), "Create a draft from a message",
+      "duplicateMessage", "POST", "/v1/messages/{id}/duplicate", .key([.send, .drafts]),
+      "Create a draft from a message",
       answers: [.json(201, "Kept until it is sent or deleted", "Draft")],
       problems: [.notFound, .contentGone, .draftLimit, .invalidDraft]
     ) { $0.drafts.duplicateMessage },

@@ -12,6 +12,8 @@ final class PreparedMessage {
   var warnings: [Notice]
   /// Nil: each target will be sent to.
   var forecast: Forecast?
+  /// One person wrote it, and another one approved it or sends it.
+  var isSeenByTwo = false
   /// The tokens of its deliveries are taken.
   var isCharged = false
 

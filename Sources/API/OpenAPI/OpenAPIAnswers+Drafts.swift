@@ -14,7 +14,7 @@ extension OpenAPIAnswers {
 
   private static let draftFields: [(String, JSONValue)] = [
     ("id", text), ("name", text), ("version", count), ("created_at", time), ("updated_at", time), ("copy_of", text),
-    ("sending_as", text),
+    ("sending_as", text), ("edited_by", text), ("approved_by", text), ("approved_at", time),
   ]
   private static let draftSummary = open(["id", "version", "created_at", "updated_at"], draftFields)
   private static let draft = open(
@@ -99,6 +99,7 @@ extension OpenAPIAnswers {
     ["forecast", "warnings"],
     [
       ("starts_at", time), ("starts_at_local", text), ("starts_at_zone", text), ("forecast", .reference("Forecast")),
+      ("approval", open(["above", "is_needed"], [("above", count), ("is_needed", flag)])),
       ("warnings", list("Warning")),
     ])
 }

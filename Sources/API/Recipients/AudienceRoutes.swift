@@ -3,7 +3,7 @@ import Store
 extension Endpoint {
   static let audiences: [Endpoint] = [
     Endpoint(
-      "countAudience", "POST", "/v1/audiences/count", .key([.read]),
+      "countAudience", "POST", "/v1/audiences/count", .key([.read, .drafts]),
       "Count an audience exactly, by provider and platform", body: .init("AudienceToCount") { $0.audiences.reading },
       answers: [
         .json(200, "The exact number of devices, and how many of them a message would be sent to now", "AudienceCount")

@@ -39,6 +39,9 @@ final class Call {
     return key.app
   }
 
+  /// Of the key; an endpoint that needs a key has one.
+  var keyID: String { key?.id ?? "" }
+
   /// True if the key may do `scope`.
   func may(_ scope: Scope) -> Bool { key?.may(scope) == true }
 

@@ -26,6 +26,10 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case nothingToReplay = "nothing_to_replay"
   case draftSent = "draft_sent"
   case draftConflict = "draft_conflict"
+  /// A second person is missing.
+  case approvalNeeded = "approval_needed"
+  /// Who wrote a draft cannot approve it.
+  case ownDraft = "own_draft"
   case draftLimit = "draft_limit"
   case deviceLimit = "device_limit"
   case tagLimit = "tag_limit"
@@ -80,6 +84,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .draftSent, .draftLimit, .deviceLimit, .tagLimit, .scheduledLimit, .keyLimit, .keyRotating, .lastAdminKey: 409
     case .contentGone: 410
     case .draftConflict: 412
+    case .approvalNeeded, .ownDraft: 403
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
     case .invalidMessage, .invalidDevice, .invalidTags, .invalidChannel, .invalidAudience, .idempotencyKeyReused: 422
@@ -129,6 +134,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .nothingToReplay: "There is nothing to send again"
     case .draftSent: "The draft is sent"
     case .draftConflict: "Somebody else has changed the draft"
+    case .approvalNeeded: "A second person must approve it"
+    case .ownDraft: "Nobody approves their own draft"
     case .draftLimit: "The app has reached its limit of drafts"
     case .deviceLimit: "The app has reached its limit of devices"
     case .tagLimit: "The app has reached its limit of different tags"

@@ -12,6 +12,8 @@ package struct App: Sendable {
   package var errorBrake: ErrorBrake? = ErrorBrake()
   package var clock = AppClock()
   package var limits = TenantLimits()
+  /// Nil: whoever may send, sends alone.
+  package var approval: ApprovalRule?
 
   /// Of Redis, that have a message before it is accepted, unless it asks for another number.
   package var replicas: Int

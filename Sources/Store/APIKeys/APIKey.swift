@@ -9,6 +9,8 @@ package enum Scope: String, Hashable, Sendable, CaseIterable {
   case channels
   /// Sends drafts, but only to test lists.
   case test
+  /// Writes drafts, counts and tests them, and cannot send.
+  case drafts
   /// The keys of the app.
   case keys
 }

@@ -10,7 +10,7 @@ package struct Drafts: StorePart {
   init(_ session: RedisSession) { self.session = session }
 
   /// In the order in which `StoredDraft` is read.
-  private static let draftFields = ["n", "v", "c", "u", "o", "m"]
+  private static let draftFields = ["n", "v", "c", "u", "o", "m", "e", "a", "t"]
 
   /// Newest first, without their messages.
   package func all(app: AppID) async throws(StoreError) -> [StoredDraft] {
@@ -38,12 +38,13 @@ package struct Drafts: StorePart {
       id: id, name: fields[0].text, version: Int(version), createdAt: WallTime(milliseconds: created),
       updatedAt: WallTime(milliseconds: updated), copyOf: fields[4].text,
       body: fields.count > draftFields.count ? fields[draftFields.count].bytes ?? [] : [],
-      message: fields[5].bytes.flatMap { MessageID(raw: $0) })
+      message: fields[5].bytes.flatMap { MessageID(raw: $0) }, editor: fields[6].text, approver: fields[7].text,
+      approvedAt: fields[8].integer.map { WallTime(milliseconds: $0) })
   }
 
-  /// Nil: the app has `limit` drafts, and nothing was kept.
+  /// Nil: the app has `limit` drafts, and nothing was kept. `editor`: the key that writes it.
   package func create(
-    _ body: [UInt8], name: String?, copyOf: String? = nil, app: AppID, now: WallTime, limit: Int
+    _ body: [UInt8], name: String?, copyOf: String? = nil, by editor: String, app: AppID, now: WallTime, limit: Int
   ) async throws(StoreError) -> StoredDraft? {
     try session.checkCondition()
     let id = DraftID(word: SecureRandom.word())
@@ -51,22 +52,40 @@ package struct Drafts: StorePart {
       Scripts.createDraft, keys: [keys.drafts(app), keys.draft(app, id)],
       [
         .text(id.description), .number(Int64(limit)), .number(now.milliseconds), .bytes(body), .text(name ?? ""),
-        .text(copyOf ?? ""),
+        .text(copyOf ?? ""), .text(editor),
       ])
     guard reply.integer == 1 else { return nil }
     return StoredDraft(
-      id: id, name: name, version: 1, createdAt: now, updatedAt: now, copyOf: copyOf, body: body, message: nil)
+      id: id, name: name, version: 1, createdAt: now, updatedAt: now, copyOf: copyOf, body: body, message: nil,
+      editor: editor)
   }
 
-  /// Replaces all of it. `version`: the one that is replaced; nil: whichever it is.
+  /// Replaces all of it; who approved it approved something else. `version`: the one that is replaced; nil: whichever it is.
   package func replace(
-    _ id: DraftID, _ body: [UInt8], name: String?, version: Int?, app: AppID, now: WallTime
+    _ id: DraftID, _ body: [UInt8], name: String?, version: Int?, by editor: String, app: AppID, now: WallTime
   ) async throws(StoreError) -> DraftChange {
     try session.checkCondition()
     return Self.change(
       try await ask(
         Scripts.replaceDraft, keys: [keys.draft(app, id), keys.sentDraft(app, id)],
-        [Self.expected(version), .number(now.milliseconds), .bytes(body), .text(name ?? "")]))
+        [
+          Self.expected(version), .number(now.milliseconds), .bytes(body), .text(name ?? ""), .text(editor),
+        ]))
+  }
+
+  /// Of the version that was seen; nil: whichever it is. Repeatable.
+  package func approve(_ id: DraftID, version: Int?, by approver: String, app: AppID, now: WallTime)
+    async throws(StoreError) -> DraftApproval
+  {
+    try session.checkCondition()
+    let reply = try await ask(
+      Scripts.approveDraft, keys: [keys.draft(app, id), keys.sentDraft(app, id)],
+      [Self.expected(version), .number(now.milliseconds), .text(approver)])
+    switch reply.array?.first?.text {
+    case "done": return .approved
+    case "own": return .own
+    default: return .refused(Self.change(reply))
+    }
   }
 
   /// Also one that is being sent: its message goes on.

@@ -14,6 +14,19 @@ package struct StoredDraft: Hashable, Sendable {
   package var body: [UInt8]
   /// It is being sent under this id, and changes no more.
   package var message: MessageID?
+  /// The key that wrote this version; nil: it is from before this was kept.
+  package var editor: String?
+  /// Another key that found this version good; nil: none has.
+  package var approver: String?
+  package var approvedAt: WallTime?
+}
+
+/// What became of an approval.
+package enum DraftApproval: Hashable, Sendable {
+  case approved
+  /// The key wrote this version itself.
+  case own
+  case refused(DraftChange)
 }
 
 /// What a draft's id stands for.

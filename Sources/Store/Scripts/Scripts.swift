@@ -74,6 +74,7 @@ enum Scripts {
   static let createDraft = LuaText.script("createDraft", PackageResources.createDraft_lua)
   static let replaceDraft = LuaText.script("replaceDraft", PackageResources.replaceDraft_lua)
   static let deleteDraft = LuaText.script("deleteDraft", PackageResources.deleteDraft_lua)
+  static let approveDraft = LuaText.script("approveDraft", PackageResources.approveDraft_lua)
   static let reserveDraft = LuaText.script("reserveDraft", PackageResources.reserveDraft_lua)
   static let settleDraft = LuaText.script("settleDraft", PackageResources.settleDraft_lua)
   static let keepNamed = LuaText.script("keepNamed", PackageResources.keepNamed_lua)
@@ -135,7 +136,7 @@ enum Scripts {
     scanSegment, scanStream, aimedShards,
     changeAudience, addAudience, startAudience, endRest, abandonAudience,
     lockReplays, unlockReplays,
-    createDraft, replaceDraft, deleteDraft, reserveDraft, settleDraft, keepNamed,
+    createDraft, replaceDraft, approveDraft, deleteDraft, reserveDraft, settleDraft, keepNamed,
     enterDevices, announce, changeStates, intend, fillSets, takeIntent, endIntent, mendSet, mendIndex, allocate, free,
     intern,
     writeDevices, writeOwnDevices, unbury, point, unpoint, readSets, scanNames,

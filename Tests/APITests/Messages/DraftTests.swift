@@ -69,7 +69,10 @@ struct DraftTests {
         gateway.ask("GET", "/v1/drafts", nil, as: .read, ["accept": "text/csv"]),
       ] {
         let lines = table.text.split(separator: "\r\n")
-        #expect(lines.first == "id,name,version,created_at,updated_at,copy_of,sending_as", "\(table.text)")
+        #expect(
+          lines.first
+            == "id,name,version,created_at,updated_at,copy_of,sending_as,edited_by,approved_by,approved_at",
+          "\(table.text)")
         #expect(lines.count == 3 && lines.contains { $0.hasPrefix("\(id),Sale,1,20") }, "\(table.text)")
       }
       let lines = gateway.ask("GET", "/v1/drafts?format=ndjson", nil, as: .read).text.split(separator: "\n")
@@ -321,7 +324,7 @@ extension DraftTests {
       let old = try #require(
         try await gateway.withStore { store in
           try await store.drafts.create(
-            passed, name: nil, copyOf: nil, app: Gateway.shop, now: gateway.loop.wallNow, limit: 10)
+            passed, name: nil, copyOf: nil, by: "key", app: Gateway.shop, now: gateway.loop.wallNow, limit: 10)
         })
       let late = gateway.ask("POST", "/v1/drafts/\(old.id)/duplicate")
       let first = late.json["warnings"]?.array?.first

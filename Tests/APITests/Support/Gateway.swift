@@ -110,10 +110,13 @@ final class Gateway: @unchecked Sendable {
   }
 
   /// Takes on other limits of the shop, as a reload does.
-  func adopt(limits: TenantLimits) async throws {
+  func adopt(limits: TenantLimits) async throws { try await adopt { $0.limits = limits } }
+
+  /// Changes the shop, as a reload does.
+  func adopt(_ change: @escaping @Sendable (inout App) -> Void) async throws {
     try await loop.run { [self] in
       guard var shop else { preconditionFailure("the gateway has not started") }
-      shop.limits = limits
+      change(&shop)
       service?.adopt(
         apps: [Self.shop: shop, Self.other: App(id: Self.other)],
         accounts: Self.accounts(Origin(host: "localhost", port: 1)))

@@ -16,19 +16,20 @@ enum DraftsCommand {
       edit        open a draft in your editor, or read it from --file. Your text stays in a local file until the server
                   has accepted it, so you can continue after a typo, a refusal, or a change by somebody else
       count       show how many devices the draft would be sent to now
+      approve     approve a version that another key has written; needed where the app asks for two people
       test        send the draft to test lists only (see fanfare help test-lists), exactly as everybody will get it
       send        send the draft once, however often you repeat the command: now, at the time that it has, or at the one
                   that --at or --at-local gives. A draft that nobody would get is kept
       delete      delete a draft. On a terminal it asks first
       duplicate   create a new draft from a draft, or from a message that was sent
       """,
-    positionals: ["list|show|create|edit|count|test|send|delete|duplicate", "[ID]"],
+    positionals: ["list|show|create|edit|count|test|approve|send|delete|duplicate", "[ID]"],
     words: ["list": [], "create": ["--file FILE"], "test": ["ID", "--list NAME"]], wordsOfOthers: ["ID"],
     options: [
       Command.Option(
         "--file", "FILE", "create, edit: the message in JSON; - reads standard input, and keeps it if it is refused"),
       Command.Option("--name", "TEXT", "create, edit: the name of the draft"),
-      Command.Option("--version", "NUMBER", "edit, send, delete: only if the draft still has this version"),
+      Command.Option("--version", "NUMBER", "edit, approve, send, delete: only if the draft still has this version"),
       Command.Option("--list", "NAME", repeats: true, "test: a test list"),
       Command.Option("--variant", "NAME", "test: this variant only (default: all variants)"),
       Command.Option("--at", "TIME", "send: at this time, for example 2026-12-01T09:00:00+01:00"),
@@ -56,6 +57,7 @@ enum DraftsCommand {
     case ("edit", let id?): return try edit(id, arguments)
     case ("count", let id?): return try ServerCall.one("POST", try path(id) + "/count", arguments, showCount)
     case ("test", let id?): return try test(try path(id), arguments)
+    case ("approve", let id?): return try approve(try path(id), arguments)
     case ("send", let id?): return try send(try path(id), arguments)
     case ("delete", let id?):
       guard Question.isConfirmed("Delete the draft \(id)?", arguments) else { return .failure }
@@ -63,12 +65,24 @@ enum DraftsCommand {
         Terminal.print("\(id) is deleted")
       }
     case ("duplicate", let id?): return try duplicate(id, arguments)
-    case ("show", nil), ("edit", nil), ("count", nil), ("test", nil), ("send", nil), ("delete", nil),
+    case ("show", nil), ("edit", nil), ("count", nil), ("test", nil), ("approve", nil), ("send", nil), ("delete", nil),
       ("duplicate", nil):
       throw UsageProblem(text: "name the draft by its id, drf_… (fanfare drafts list shows them)")
     default:
       throw UsageProblem(
-        text: "say what to do: fanfare drafts list, show, create, edit, count, test, send, delete or duplicate")
+        text: "say what to do: fanfare drafts list, show, create, edit, count, test, approve, send, delete or duplicate"
+      )
+    }
+  }
+
+  /// The version that `--version` names, or the one that is there now.
+  private static func approve(_ path: String, _ arguments: Arguments) throws -> ExitCode {
+    let headers = try match(arguments)
+    return try ServerCall.one(
+      "POST", path + "/approve", arguments, headers: headers.isEmpty ? [Header("if-match", "*")] : headers
+    ) { draft in
+      Terminal.print("version \(draft["version"]?.integer ?? 0) is approved")
+      tell(draft)
     }
   }
 
