@@ -38,7 +38,14 @@ package enum Terminal {
 
   /// JSON: over several lines and in colour on a terminal, on one line elsewhere.
   package static func print(_ value: JSONValue) {
-    isShown ? print(PrettyJSON.text(value, isColoured: true)) : print(value.encoded)
+    isShown ? print(PrettyJSON.text(value, paint: painted)) : print(value.encoded)
+  }
+  private static func painted(_ part: PrettyJSON.Part, _ text: String) -> String {
+    switch part {
+    case .key: Style.cyan.on(text)
+    case .string: Style.green.on(text)
+    case .literal: Style.yellow.on(text)
+    }
   }
   /// JSON as it came from a server; what is none is printed as it is.
   package static func print(json bytes: [UInt8]) {

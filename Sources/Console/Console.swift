@@ -28,7 +28,7 @@ package final class Console: WebPages {
     uploads[String(path.dropFirst(Link.root.count))] ?? 16_384
   }
   /// What takes more than a form of a few fields, by its path.
-  private static let uploads: [String: Int] = ["/compose": 262_144, "/compose/check": 262_144]
+  private static let uploads: [String: Int] = ["/compose": 786_432, "/compose/check": 786_432]
 
   let service: Service
   let sessions: ConsoleSessions
@@ -69,6 +69,12 @@ package final class Console: WebPages {
     case (nil, _): await overview(visitor)
     case ("campaigns", 1): await campaigns(visitor)
     case ("campaigns", 2): await campaign(path[1], visitor)
+    case ("compose", 1): await compose(visitor)
+    case ("compose", 2) where path[1] == "tags": await suggestedTags(visitor)
+    case ("drafts", 1): await drafts(visitor)
+    case ("drafts", 2): await draft(path[1], visitor)
+    case ("drafts", 3) where path[2] == "send": await sendPage(path[1], visitor)
+    case ("test-lists", 1): await testLists(visitor)
     case ("people", 1): await people(visitor)
     case ("devices", 2): await device(path[1], visitor)
     case ("operations", 1): await operations(visitor)
@@ -80,6 +86,11 @@ package final class Console: WebPages {
   private func act(_ path: [String], _ visitor: Visitor) async -> HTTPServerResponse? {
     switch (path.first, path.count) {
     case ("campaigns", 3): await control(path[1], path[2], visitor)
+    case ("compose", 1): await composed(visitor)
+    case ("compose", 2) where path[1] == "check": await checked(visitor)
+    case ("drafts", 3): await decide(on: path[1], path[2], visitor)
+    case ("test-lists", 1): await keepTestList(visitor)
+    case ("test-lists", 2) where path[1] == "delete": await deleteTestList(visitor)
     case ("prunes", 2): await decide(prunes: path[1], visitor)
     case ("sign-out", 1): await signOut(visitor, everywhere: false)
     case ("sign-out-everywhere", 1): await signOut(visitor, everywhere: true)

@@ -62,7 +62,8 @@ struct FaultTests {
       (#"rate_per_second: "fast""#, "/apps/0/rate_per_second", "number"),
       ("error_brake: { share: 2 }", "/apps/0/error_brake/share", "1"),
       ("error_brake: { minimum: 0 }", "/apps/0/error_brake/minimum", "1"),
-      ("approval: { }", "/apps/0/approval/above", "more devices"), ("approval: { above: -1 }", "/apps/0/approval/above", "0"),
+      ("approval: { }", "/apps/0/approval/above", "more devices"),
+      ("approval: { above: -1 }", "/apps/0/approval/above", "0"),
     ])
   func campaigns(_ setting: String, _ pointer: String, _ fix: String) throws {
     let folder = Folder()

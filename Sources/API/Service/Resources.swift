@@ -83,7 +83,8 @@ final class Resources {
       store: store, configuration: configuration, settings: settings, lookup: draftLookup, preparation: preparation,
       forecaster: forecaster, attributes: attributes, bodies: bodies)
     draftSending = DraftSendCalls(
-      store: store, configuration: configuration, lookup: draftLookup, preparation: preparation, forecaster: forecaster, acceptor: acceptor,
+      store: store, configuration: configuration, lookup: draftLookup, preparation: preparation, forecaster: forecaster,
+      acceptor: acceptor,
       dryRuns: dryRuns)
     draftTests = DraftTestCalls(
       store: store, configuration: configuration, urgentTargets: settings.urgentTargets, lookup: draftLookup,

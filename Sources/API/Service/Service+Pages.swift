@@ -40,7 +40,8 @@ extension Service {
           .methodNotAllowed, "This path allows GET, HEAD, POST", headers: [Header("allow", "GET, HEAD, POST")])
       }
       try checkRoom(request)
-      guard request.method == "POST", pages.maximumBodyOf(request.path) > Self.smallForm else {
+      let length = request.header("content-length").flatMap { Whole.read($0, in: 0...Int.max) } ?? .max
+      guard request.method == "POST", min(length, pages.maximumBodyOf(request.path)) > Self.smallForm else {
         return .now(.take(permit: PagePermit(), key: ""))
       }
       return .later {

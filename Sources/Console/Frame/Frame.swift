@@ -58,6 +58,17 @@ enum Frame {
     }
   }
 
+  /// Parts of a page, for its script to put in their places.
+  static func part(_ visitor: Visitor, _ content: (inout HTML) -> Void) -> HTTPServerResponse {
+    var html = HTML()
+    html.doctype()
+    html.element("html", [.set(.lang, visitor.texts.language)]) { html in
+      html.element("head") { $0.element("title", visitor.texts[.product]) }
+      html.element("body", [], content)
+    }
+    return HTTPServerResponse(status: 200, headers: SafeHeaders.page(visitor.visit), body: html.bytes)
+  }
+
   /// A page that asks for itself again at once.
   static func again(_ visit: Visit) -> HTTPServerResponse {
     document(visit, title: visit.texts[.signIn], isPlain: true, status: 200, asksAgain: true) { html in
@@ -67,9 +78,10 @@ enum Frame {
 
   /// A form that is sent with the secret of the session.
   static func form(
-    _ visitor: Visitor, _ action: Link, _ html: inout HTML, _ content: (inout HTML) -> Void
+    _ visitor: Visitor, _ action: Link, attributes: [Attribute] = [], _ html: inout HTML,
+    _ content: (inout HTML) -> Void
   ) {
-    html.element("form", [.set(.method, "post"), .action(action)]) { html in
+    html.element("form", [.set(.method, "post"), .action(action)] + attributes) { html in
       html.void(
         "input",
         [
@@ -83,7 +95,8 @@ enum Frame {
   // MARK: Parts
 
   private static let sections: [(Word, Link)] = [
-    (.overview, Link()), (.campaigns, Link("campaigns")), (.people, Link("people")), (.operations, Link("operations")),
+    (.overview, Link()), (.compose, Link("compose")), (.campaigns, Link("campaigns")), (.people, Link("people")),
+    (.operations, Link("operations")),
   ]
 
   private static func environment(_ visit: Visit) -> String {

@@ -16,6 +16,17 @@ extension Console {
     }
   }
 
+  /// For somebody who is signed in.
+  func refusal(_ status: Int, _ word: Word, _ visitor: Visitor) -> HTTPServerResponse {
+    let texts = visitor.texts
+    let title = texts[status == 403 ? .notAllowed : .errorTitle]
+    return Frame.page(visitor, title: title, section: nil, status: status) { html in
+      html.element("h1", title)
+      html.element("p", texts[word])
+      html.element("p") { $0.element("a", [.class("button"), .href(Link())], texts[.back]) }
+    }
+  }
+
   func unavailable(_ detail: String, _ visit: Visit) -> HTTPServerResponse {
     Frame.plain(visit, title: visit.texts[.unavailable], status: 503) { html in
       html.element("h1", visit.texts[.unavailable])
@@ -52,7 +63,7 @@ extension Console {
 
   func signInPage(_ visit: Visit, status: Int = 200, refused: String? = nil, isUsed: Bool = false) -> HTTPServerResponse
   {
-    let texts = visit.texts
+    let (texts, written) = (visit.texts, visit.written)
     let response = Frame.plain(visit, title: texts[.signIn], status: status) { html in
       html.element("h1", texts[.signIn])
       guard visit.mayCarryKeys else {
@@ -69,10 +80,13 @@ extension Console {
           html.element("p", refused)
         }
       }
-      html.element("p", texts[.signInLead])
+      html.element("p", texts[written.isEmpty ? .signInLead : .signInAgain])
       html.element("form", [.set(.method, "post"), .action(Link("sign-in"))]) { html in
         let wanted = visit.target?.text ?? (visit.request.method == "GET" ? visit.address : "")
         html.void("input", [.set(.type, "hidden"), .set(.name, "target"), .set(.value, wanted)])
+        for (name, value) in written + (written.isEmpty ? [] : [(Visit.resume, "1")]) {
+          html.void("input", [.set(.type, "hidden"), .set(.name, name), .set(.value, value)])
+        }
         html.element("p", [.class("field")]) { html in
           html.element("label", [.set(.for, "key")], texts[.apiKey])
           html.element("span", [.class("hint"), .id("key-hint")], texts[.apiKeyHint])

@@ -41,7 +41,7 @@ struct HTML {
     for attribute in attributes {
       guard attribute.isThere else { continue }
       write(" ")
-      write(attribute.name)
+      bytes += attribute.name.utf8
       guard let value = attribute.value else { continue }
       write("=\"")
       escape(value)
@@ -72,12 +72,12 @@ struct HTML {
 
 /// An attribute of an element. A value that leads somewhere is a `Link`: it cannot become a script.
 struct Attribute {
-  fileprivate let name: StaticString
+  fileprivate let name: String
   /// Nil: it has none, as `disabled`.
   fileprivate let value: String?
   fileprivate let isThere: Bool
 
-  private init(_ name: StaticString, _ value: String?, isThere: Bool = true) {
+  private init(_ name: String, _ value: String?, isThere: Bool = true) {
     (self.name, self.value, self.isThere) = (name, value, isThere)
   }
 
@@ -87,10 +87,10 @@ struct Attribute {
   static func src(_ link: Link) -> Self { Self("src", link.text) }
   static func action(_ link: Link) -> Self { Self("action", link.text) }
   /// Any other than those above, which may lead somewhere or hold a script.
-  static func set(_ name: SafeAttribute, _ value: String) -> Self { Self(name.name, value) }
+  static func set(_ name: SafeAttribute, _ value: String) -> Self { Self("\(name.name)", value) }
   /// One without a value, if `condition` holds.
   static func flag(_ name: FlagAttribute, _ condition: Bool = true) -> Self {
-    Self(name.name, nil, isThere: condition)
+    Self("\(name.name)", nil, isThere: condition)
   }
   /// `data-…`, `name` being what stands behind it.
   static func data(_ name: DataAttribute, _ value: String = "") -> Self { Self(name.name, value) }
@@ -103,7 +103,7 @@ enum SafeAttribute {
     scope, ariaLabel,
     ariaLabelledBy, ariaCurrent, ariaLive, ariaHidden, ariaSort, ariaDescribedBy, colspan, datetime, inputMode,
     maxLength, x, y, x1, x2, y1, y2, width, height, viewBox, points, preserveAspectRatio, textAnchor, ariaInvalid,
-    ariaPressed, tabIndex, max, download, spellcheck, form
+    ariaPressed, tabIndex, max, download, spellcheck, form, list, rows, min, low, high, optimum, autocapitalize
 
   fileprivate var name: StaticString {
     switch self {
@@ -153,12 +153,19 @@ enum SafeAttribute {
     case .download: "download"
     case .spellcheck: "spellcheck"
     case .form: "form"
+    case .list: "list"
+    case .rows: "rows"
+    case .min: "min"
+    case .low: "low"
+    case .high: "high"
+    case .optimum: "optimum"
+    case .autocapitalize: "autocapitalize"
     }
   }
 }
 
 enum FlagAttribute {
-  case required, disabled, selected, checked, autofocus, open, hidden
+  case required, disabled, selected, checked, autofocus, open, hidden, novalidate
 
   fileprivate var name: StaticString {
     switch self {
@@ -169,25 +176,28 @@ enum FlagAttribute {
     case .autofocus: "autofocus"
     case .open: "open"
     case .hidden: "hidden"
+    case .novalidate: "novalidate"
     }
   }
 }
 
-enum DataAttribute {
-  case state, live, liveToggle, liveState, lost, relative, themeToggle, environmentColour, part, shortcut
+/// `data-` and its value: what the script and the style sheet of the console look for.
+enum DataAttribute: String {
+  case state, live, lost, relative, part, shortcut
+  case liveToggle = "live-toggle"
+  case liveState = "live-state"
+  case themeToggle = "theme-toggle"
+  case environmentColour = "environment-colour"
 
-  fileprivate var name: StaticString {
-    switch self {
-    case .state: "data-state"
-    case .live: "data-live"
-    case .liveToggle: "data-live-toggle"
-    case .liveState: "data-live-state"
-    case .lost: "data-lost"
-    case .relative: "data-relative"
-    case .themeToggle: "data-theme-toggle"
-    case .environmentColour: "data-environment-colour"
-    case .part: "data-part"
-    case .shortcut: "data-shortcut"
-    }
-  }
+  // The composer.
+  case check, empty, scripted, number, most, builder, tags, workshop, join, blocks, add, of, text, kind, not, sign,
+    value, remove
+  case checked, busy, ended, field, pick, none, look, show, fixed, blank, unsaved, zone
+  case `for` = "for"
+  case repeated = "repeat"
+  case addTo = "add-to"
+  case byHand = "by-hand"
+  case checkState = "check-state"
+
+  fileprivate var name: String { "data-" + rawValue }
 }

@@ -20,6 +20,9 @@ struct Link {
   /// A place in the same page.
   init(fragment: StaticString) { text = "#\(fragment)" }
 
+  /// A field of the form in the same page, by its id.
+  init(field id: String) { text = "#" + Self.escaped(id) }
+
   static let root = "/console"
   static func isRelative(_ part: String) -> Bool { part == "." || part == ".." }
 

@@ -49,6 +49,11 @@ extension Console {
       do throws(StoreError) {
         if let former = visit.token { try await sessions.end(former) }
         let token = try await sessions.begin(identity)
+        if visit.isResumed, let session = try await sessions.find(token, prolongs: true) {
+          var page = await resumed(Visitor(visit, session, identity.key, service))
+          page.headers.append(visit.cookie(token))
+          return page
+        }
         return redirect(visit.target ?? Link(), headers: [visit.cookie(token)])
       } catch {
         return unavailable(Problem(error).detail, visit)
@@ -84,6 +89,17 @@ extension Console {
 }
 
 extension Visit {
+  /// A session ended while somebody wrote: what they wrote came with the form, and comes back behind the sign-in.
+  var isResumed: Bool { !field(Self.resume).isEmpty }
+  static let resume = "resume"
+
+  /// What a form had that nobody was signed in for, to be sent again with the sign-in.
+  var written: [(name: String, value: String)] {
+    guard request.method == "POST", path == ["compose"] || isResumed else { return [] }
+    let others = ["key", "target", "act", Visitor.formField, Self.resume]
+    return form.filter { !others.contains($0.name) && !$0.value.isEmpty }
+  }
+
   /// Where somebody wanted to go before they were asked to sign in: a page of the console.
   var target: Link? {
     let wanted = field("target")

@@ -3,7 +3,7 @@ import HTTPServer
 /// The fields of an HTML form, as browsers send them.
 enum Form {
   static let type = "application/x-www-form-urlencoded"
-  private static let mostFields = 200
+  private static let mostFields = 400
 
   /// None where the body is no form, or has too many fields.
   static func read(_ body: [UInt8], _ type: String) -> [(name: String, value: String)] {

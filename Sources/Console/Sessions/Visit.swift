@@ -22,6 +22,7 @@ final class Visit {
   var isRefresh: Bool { request.header("sec-fetch-dest") == "empty" }
 
   func field(_ name: String) -> String { form.first { $0.name == name }?.value ?? "" }
+  func queries(_ name: String) -> [String] { request.query.filter { $0.name == name }.map(\.value) }
   func query(_ name: String) -> String { request.query(name) ?? "" }
 
   /// The page came over HTTPS, to this process or to a proxy that may say so.

@@ -27,11 +27,12 @@ final class Visitor {
 
   /// What an operation of the API answers, or the problem that it tells.
   func ask(
-    _ method: String, _ path: [String], query: [(name: String, value: String)] = [], body: JSONValue? = nil
+    _ method: String, _ path: [String], query: [(name: String, value: String)] = [], headers: [Header] = [],
+    body: JSONValue? = nil
   ) async -> Result<JSONValue, ToldProblem> {
     var request = visit.request
     (request.method, request.path, request.query) = (method, "/" + path.map(Link.escaped).joined(separator: "/"), query)
-    (request.headers, request.body, request.permit) = ([], body?.encoded ?? [], nil)
+    (request.headers, request.body, request.permit) = (headers, body?.encoded ?? [], nil)
     if body != nil { request.headers.append(Header("content-type", "application/json")) }
     let response = await service.perform(request, by: session.key)
     guard case .whole(let bytes) = response.body else { return .failure(ToldProblem(response.status, nil)) }

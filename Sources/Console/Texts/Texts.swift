@@ -41,6 +41,11 @@ struct Texts: Sendable {
     return text + rest
   }
 
+  /// A number with its noun: `one` for 1, `many` with the number in place of `%1` for all others.
+  func counted(_ number: Int, _ one: Word, _ many: Word) -> String {
+    number == 1 ? self[one] : self(many, self.number(number))
+  }
+
   /// With a mark between each three digits.
   func number(_ number: Int) -> String {
     let digits = String(number.magnitude)

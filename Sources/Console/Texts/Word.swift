@@ -7,6 +7,7 @@ enum Word: String, CaseIterable {
 
   // Signing in.
   case signIn, signInLead, apiKey, apiKeyHint, signInButton, signInPlain, signInPlainFix, signInRefused, linkLead,
+    signInAgain,
     linkUsed
 
   // Refusals.
@@ -43,6 +44,29 @@ enum Word: String, CaseIterable {
     onlyAdmin, noAudit
 
   // Compose.
+  case compose, newMessage, drafts, draftName, kindAlert, kindBackground, whatItSays, everybodysWords, anotherLanguage,
+    title, subtitle, body, addLanguage, addVariant, sentenceToOne, sentenceLeftOutOne, goOnWithOne, sendToOne,
+    scheduleToOne, anotherVariant, beforeItCanGo, whatATapDoes, tapOpens, picture,
+    buttons, buttonTitle, buttonLink,
+    variants, compareVariants, variantsHint, variantShare,
+    holdout, forTheApp, appFields, sound, soundHint, badge, badgeHint, collapseKey, collapseKeyHint, data, otherFields,
+    furtherFields, furtherHint, whatWillHappen, saveDraft, checkNow, noTestLists, testLists, tryOn, sendTest, counting,
+    checkLost, checkEnded, languageMissing, timeMissing, noObject, noJSON, noWholeNumber, noShare, oneFault, manyFaults,
+    whoGetsIt, expression, expressionHint, devicesOfUser, allDevices, latestDevice, ofTag, ofZone, ofVersion,
+    ofPermission, ofActivity, namedAudience, everyone, devicesThatFulfil, allOfThese, oneOfThese, addCondition,
+    addGroup, byHand, tagDevices, comparison, conditionNumber, property, isOrIsNot, isSo, isNot, exactly, sameVersion,
+    atLeast, above, atMost, below, lessThan, moreThan, value, daysAgo, removeCondition, groupNumber, fulfilsOrNot,
+    fulfils, fulfilsNot, allOrOne, removeGroup, addToGroup, whenItGoes, time, timeNow, timeAt, timeLocal, dateAndTime,
+    zoneOfTime, perSecond, asFastAsItGoes, giveUpAfter, usualTime, minutes, oneHour, hours, oneDay, days, quietHours,
+    quietOfApp, quietOwn, quietNone, inQuietHours, quietHold, quietSkip, notTooOften, topic, capMaximum, capPeriod,
+    oneDayEach, oneWeekEach, previewIOS, previewAndroid, previewWeb, preview, nothingShown, looks, variant, noVariant,
+    lookDark, lookOpen, previewHint, previewDay, previewNow, reach, reachUnknown, reachNotAsked, ofDevices, estimated,
+    byProvider, byPlatform, unknownPlatform, leftOutCount, leftOutByReason, sentenceUnknown, sentenceNotAsked, goOnWith,
+    goOn, requests, noRequests, bytesLeft, contentOf, warning, sentenceTo, sentenceLanguages, sentenceNow, sentenceAt,
+    sentenceLocal, sentenceRate, sentenceLeftOut, noAuthor, draftChanged, saved, tested, testNumber, sendQuestion, send,
+    cannotCallBack, needsApproval, approvedBy, onlySender, sendTo, scheduleTo, approve, backToDraft, theMessage,
+    allDrafts, noDrafts, changed, beingSent, approved, beingWritten, duplicateNamed, duplicate, deleteNamed, delete,
+    deleteDraftLead, deleteForGood, allTestLists, noTestListsYet, users, keepTestList, usersByLine, devicesByLine, keep
 
   // Drafts and approval.
 

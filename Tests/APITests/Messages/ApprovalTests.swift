@@ -1,6 +1,7 @@
 import API
 import Domain
 import JSON
+import Loop
 import Store
 import Support
 import Testing
@@ -16,7 +17,7 @@ struct ApprovalTests {
       try await gateway.adopt { $0.approval = ApprovalRule(above: 2) }
       let second = try await gateway.withStore { store in
         try await store.keyring.create(
-          NewKey(name: "second", scopes: [.send, .read]), app: Gateway.shop, now: store.loop.wallNow
+          NewKey(name: "second", scopes: [.send, .read]), app: Gateway.shop, now: gateway.loop.wallNow
         ).secret
       }
       try await body(gateway, second)
@@ -81,9 +82,10 @@ struct ApprovalTests {
       let lines = gateway.ask(
         "POST", "/v1/messages/bulk", Self.message + "\n", as: .send, ["content-type": "application/x-ndjson"])
       #expect(lines.text.contains("approval_needed"), "\(lines.text)")
-      let later = Self.message.dropLast() + #","send_at":"2099-01-01T09:00:00Z"}"#
+      let soon = (gateway.loop.wallNow + 172_800_000).rfc3339
+      let later = Self.message.dropLast() + #","send_at":"\#(soon)"}"#
       #expect(gateway.ask("POST", "/v1/messages", String(later), as: .send).status == 403)
-      let local = Self.message.dropLast() + #","send_at_local":"2099-01-01T09:00:00"}"#
+      let local = Self.message.dropLast() + #","send_at_local":"\#(soon.prefix(19))"}"#
       #expect(gateway.ask("POST", "/v1/messages", String(local), as: .send).status == 403)
       #expect(gateway.ask("POST", "/v1/messages?dry_run=true", Self.message).status == 200)
       let few = #"{"to":{"devices":["d1","d2"]},"notification":{"title":"T"}}"#

@@ -15,6 +15,7 @@ extension Journeys {
   )
   func console() async throws {
     let world = try await World(more: #"console: { environment: "staging", colour: "amber" },"#)
+    try world.edit { $0.replacing("register_tags:", with: "approval: { above: 500 }, register_tags:") }
     let gateway = try await world.gateway()
     for (number, name) in Self.hostileNames.enumerated() {
       let device = JSONValue.object([
@@ -38,18 +39,21 @@ extension Journeys {
     let campaign = try await gateway.send(
       #"{"to":{"audience":"slow"},"name":"Slow","rate_per_second":2,"notification":{"title":"Hi"}}"#)
 
-    func key(_ scopes: String) async throws -> (id: String, secret: String) {
-      let made = try await gateway.client.post("/v1/keys", #"{"name":"\#(scopes)","scopes":["\#(scopes)"]}"#)
+    func key(_ scopes: String...) async throws -> (id: String, secret: String) {
+      let list = scopes.map { #""\#($0)""# }.joined(separator: ",")
+      let made = try await gateway.client.post("/v1/keys", #"{"name":"\#(scopes[0])","scopes":[\#(list)]}"#)
       let (id, secret) = (made.json["id"]?.string, made.json["secret"]?.string)
       return (try #require(id, "\(made.text)"), try #require(secret, "\(made.text)"))
     }
     let (viewer, leaving) = (try await key("read"), try await key("admin"))
+    let (author, sender) = (try await key("drafts", "read"), try await key("send", "read"))
     let tool = Tool(gateway: gateway, world: world)
     let link = Tool.documents(
       try await tool.run("console", "--app", "shop", "--scopes", "read", "--base", gateway.client.base, "--json"))
     let known: [(String, JSONValue)] = [
       ("link", .string(try #require(link.first?["url"]?.string, "\(link)"))),
       ("admin", .string(try #require(gateway.client.key))), ("viewer", .string(viewer.secret)),
+      ("author", .string(author.secret)), ("sender", .string(sender.secret)),
       ("leaving", .string(leaving.secret)), ("leaving_id", .string(leaving.id)), ("user", .string("person 1")),
       ("campaign", .string(campaign)), ("names", .array(Self.hostileNames.map { .string($0) })),
     ]

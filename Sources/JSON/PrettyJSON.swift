@@ -1,26 +1,26 @@
 package import Domain
-import JSON
 
 /// JSON over several lines, as people read and edit it.
 package struct PrettyJSON {
   /// A list of plain values that is no longer than this stands on one line.
   private static let shortList = 72
 
-  private var text = ""
-  private let isColoured: Bool
+  /// What a part of the text is, for those who show it in colours.
+  package enum Part { case key, string, literal }
 
-  /// Without a newline at its end.
-  package static func text(_ value: JSONValue, isColoured: Bool = false) -> String {
-    var pretty = PrettyJSON(isColoured: isColoured)
+  private var text = ""
+  private let paint: (Part, String) -> String
+
+  /// Without a newline at its end. `paint`: puts a part of the text into colours.
+  package static func text(_ value: JSONValue, paint: @escaping (Part, String) -> String = { $1 }) -> String {
+    var pretty = PrettyJSON(paint: paint)
     pretty.write(value, indent: "")
     return pretty.text
   }
 
-  private init(isColoured: Bool) { self.isColoured = isColoured }
+  private init(paint: @escaping (Part, String) -> String) { self.paint = paint }
 
   private func plain(_ value: JSONValue) -> String { String(decoding: value.encoded, as: UTF8.self) }
-
-  private func coloured(_ text: String, _ style: Style) -> String { isColoured ? style.on(text) : text }
 
   private mutating func write(_ value: JSONValue, indent: String) {
     switch value {
@@ -28,15 +28,15 @@ package struct PrettyJSON {
       let inner = indent + "  "
       text += "{\n"
       for (place, member) in members.enumerated() {
-        text += inner + coloured(plain(.string(member.key)), .cyan) + ": "
+        text += inner + paint(.key, plain(.string(member.key))) + ": "
         write(member.value, indent: inner)
         text += place == members.count - 1 ? "\n" : ",\n"
       }
       text += indent + "}"
     case .array(let items) where !items.isEmpty:
       write(list: items, indent: indent)
-    case .string: text += coloured(plain(value), .green)
-    case .bool, .null, .integer, .unsigned, .double: text += coloured(plain(value), .yellow)
+    case .string: text += paint(.string, plain(value))
+    case .bool, .null, .integer, .unsigned, .double: text += paint(.literal, plain(value))
     case .array, .object: text += plain(value)
     }
   }

@@ -1,0 +1,174 @@
+import Domain
+import HTTPServer
+import JSON
+import Store
+
+/// The lists that a message can be tried on.
+struct TestListNames {
+  var names: [String] = []
+}
+
+extension Console {
+  /// An empty form. `?audience=` fills in whom it is for.
+  func compose(_ visitor: Visitor) async -> HTTPServerResponse {
+    guard visitor.mayWrite else { return refusal(403, .noAuthor, visitor) }
+    var form = ComposeForm()
+    form.audience = visitor.visit.query("audience")
+    return await composePage(form, visitor)
+  }
+
+  /// A draft, to go on with.
+  func draft(_ id: String, _ visitor: Visitor) async -> HTTPServerResponse {
+    switch await visitor.get("v1", "drafts", id) {
+    case .failure(let problem): return sent(problem, visitor) ?? refusal(problem, visitor, section: .compose)
+    case .success(let document):
+      let form = ComposeForm(draft: document)
+      return await composePage(form, visitor, check: await MessageCheckup(of: form, visitor))
+    }
+  }
+
+  /// What somebody wrote before their session ended.
+  func resumed(_ visitor: Visitor) async -> HTTPServerResponse {
+    guard visitor.mayWrite else { return refusal(403, .noAuthor, visitor) }
+    return await composePage(ComposeForm(visitor.visit), visitor, isUnsaved: true)
+  }
+
+  /// What the buttons of the composer do. Whatever is refused, what was written stays in the form.
+  func composed(_ visitor: Visitor) async -> HTTPServerResponse {
+    guard visitor.mayWrite else { return refusal(403, .noAuthor, visitor) }
+    var form = ComposeForm(visitor.visit)
+    let act = visitor.visit.field("act")
+    guard act != "check" else {
+      let check = await MessageCheckup(of: form, visitor)
+      return await composePage(form, visitor, check.faults, isUnsaved: true, check: check)
+    }
+    let (body, faults) = form.draft(visitor.texts)
+    guard faults.isEmpty else { return await composePage(form, visitor, faults, status: 422, isUnsaved: true) }
+    let kept: JSONValue
+    switch await keep(body, form, visitor) {
+    case .failure(let problem):
+      var faults = form.faults(of: problem)
+      if problem.status == 412, case .success(let there) = await visitor.get("v1", "drafts", form.draft) {
+        // Who saves again has read this.
+        form.version = there["version"]?.integer.map { String($0) } ?? form.version
+        faults = [FieldFault(field: "", text: visitor.texts[.draftChanged])]
+      }
+      return await composePage(form, visitor, faults, status: problem.status, isUnsaved: true)
+    case .success(let document): kept = document
+    }
+    form.draft = kept["id"]?.string ?? ""
+    form.version = kept["version"]?.integer.map { String($0) } ?? ""
+    switch act {
+    case "continue":
+      let missing = ToldProblem(422, .object([JSONMember("violations", kept["missing"] ?? .array([]))]))
+      guard kept["missing"]?.array?.isEmpty != false else {
+        return await composePage(form, visitor, form.faults(of: missing), status: 422)
+      }
+      return redirect(Link("drafts", form.draft, "send"))
+    case "test": return await test(form, visitor)
+    default: return redirect(Link(parts: ["drafts", form.draft], query: [("done", "saved")]))
+    }
+  }
+
+  private func keep(_ body: JSONValue, _ form: ComposeForm, _ visitor: Visitor) async -> Result<JSONValue, ToldProblem>
+  {
+    guard !form.draft.isEmpty else { return await visitor.ask("POST", ["v1", "drafts"], body: body) }
+    return await visitor.ask(
+      "PUT", ["v1", "drafts", form.draft], headers: [Header("if-match", "\"\(form.version)\"")], body: body)
+  }
+
+  private func test(_ form: ComposeForm, _ visitor: Visitor) async -> HTTPServerResponse {
+    let list = visitor.visit.field("test_list")
+    let body = JSONValue.object([JSONMember("lists", .array([.string(list)]))])
+    switch await visitor.ask("POST", ["v1", "drafts", form.draft, "test"], body: body) {
+    case .failure(let problem):
+      return await composePage(form, visitor, form.faults(of: problem), status: problem.status)
+    case .success(let answer):
+      let ids = (answer["items"]?.array ?? []).compactMap { $0["id"]?.string }.prefix(ComposeForm.mostVariants)
+      return redirect(
+        Link(parts: ["drafts", form.draft], query: [("done", "tested")] + ids.map { ("test", $0) }))
+    }
+  }
+
+  /// Of the script: whom it would reach, what providers would get, what is wrong, each under the id that it has in the page.
+  func checked(_ visitor: Visitor) async -> HTTPServerResponse {
+    guard visitor.mayWrite else { return refusal(403, .noAuthor, visitor) }
+    let form = ComposeForm(visitor.visit)
+    let check = await MessageCheckup(of: form, visitor)
+    let texts = visitor.texts
+    return Frame.part(visitor) { html in
+      check.writeFaults(texts, isShown: false, &html)
+      check.writeReach(texts, &html)
+      check.writeSentence(form, texts, &html)
+      html.element("p") { check.writeButton(texts, &$0) }
+      check.writeRequests(texts, &html)
+    }
+  }
+
+  /// Of the script: tags that begin so.
+  func suggestedTags(_ visitor: Visitor) async -> HTTPServerResponse {
+    let query = [("prefix", visitor.visit.query("prefix")), ("limit", "20")]
+    let items: [JSONValue]
+    switch await visitor.get("v1", "tags", query: query) {
+    case .failure: items = []
+    case .success(let page):
+      items = (page["items"]?.array ?? []).map { tag in
+        .object([
+          JSONMember("tag", tag["tag"] ?? .null), JSONMember("devices", tag["devices"] ?? tag["count"] ?? .null),
+        ])
+      }
+    }
+    let headers = SafeHeaders.page(visitor.visit).filter { $0.name != "content-type" }
+    return HTTPServerResponse(
+      status: 200, headers: headers + [Header("content-type", "application/json")],
+      body: JSONValue.object([JSONMember("items", .array(items))]).encoded)
+  }
+
+  // MARK: The page
+
+  private func composePage(
+    _ form: ComposeForm, _ visitor: Visitor, _ faults: [FieldFault] = [], status: Int = 200, isUnsaved: Bool = false,
+    check: MessageCheckup = MessageCheckup()
+  ) async -> HTTPServerResponse {
+    let texts = visitor.texts
+    var lists = TestListNames()
+    if case .success(let answer) = await visitor.get("v1", "test_lists") {
+      lists.names = (answer["items"]?.array ?? []).compactMap { $0["name"]?.string }
+    }
+    let title = form.draft.isEmpty ? texts[.newMessage] : form.name.isEmpty ? texts[.untitled] : form.name
+    return Frame.page(visitor, title: title, section: .compose, status: status) { html in
+      html.crumbs([(texts[.drafts], Link("drafts"))], title, texts)
+      html.head(title, texts, isLive: false) { html in
+        // The first button is what Enter does: it sends nothing.
+        html.element("div", [.class("actions")]) { html in
+          html.element(
+            "button", [.set(.form, "compose"), .set(.name, "act"), .set(.value, "save")], texts[.saveDraft])
+        }
+      }
+      FormFields(texts, faults).summary(faults, &html)
+      done(visitor, &html)
+      ComposePage(form, visitor, faults, check, lists).write(isUnsaved: isUnsaved, &html)
+    }
+  }
+
+  private func done(_ visitor: Visitor, _ html: inout HTML) {
+    let texts = visitor.texts
+    switch visitor.visit.query("done") {
+    case "saved": html.element("p", [.class("notice"), .data(.state, "done"), .set(.role, "status")], texts[.saved])
+    case "tested":
+      html.element("p", [.class("notice"), .data(.state, "done"), .set(.role, "status")]) { html in
+        html.text(texts[.tested])
+        for (place, id) in visitor.visit.queries("test").prefix(ComposeForm.mostVariants).enumerated() {
+          html.text(" ")
+          html.element("a", [.href(Link("campaigns", id))], texts(.testNumber, String(place + 1)))
+        }
+      }
+    default: break
+    }
+  }
+}
+
+extension Visitor {
+  /// An author, or somebody who may send.
+  var mayWrite: Bool { may(.drafts) || may(.send) }
+}
