@@ -63,7 +63,7 @@ struct FormFields {
       }
       if let fault {
         described.append(field.id + "-error")
-        html.element("span", [.class("error"), .id(field.id + "-error")], fault)
+        html.element("span", [.class("error"), .id(field.id + "-error")]) { $0.told(fault) }
       }
       var own: [Attribute] = [.id(field.id), .set(.name, field.name)]
       if !described.isEmpty { own.append(.set(.ariaDescribedBy, described.joined(separator: " "))) }
@@ -86,9 +86,9 @@ struct FormFields {
         for fault in faults {
           html.element("li") { html in
             if fault.field.isEmpty {
-              html.text(fault.text)
+              html.told(fault.text)
             } else {
-              html.element("a", [.href(Link(field: fault.field.replacing(".", with: "-")))], fault.text)
+              html.element("a", [.href(Link(field: fault.field.replacing(".", with: "-")))]) { $0.told(fault.text) }
             }
           }
         }

@@ -58,8 +58,8 @@ struct MessageCheckup {
       html.element("ul") { html in
         for fault in faults {
           html.element("li", [.data(.field, fault.field)]) { html in
-            guard !fault.field.isEmpty else { return html.text(fault.text) }
-            html.element("a", [.href(Link(field: fault.field.replacing(".", with: "-")))], fault.text)
+            guard !fault.field.isEmpty else { return html.told(fault.text) }
+            html.element("a", [.href(Link(field: fault.field.replacing(".", with: "-")))]) { $0.told(fault.text) }
           }
         }
       }
@@ -178,7 +178,8 @@ extension HTML {
     for warning in warnings.prefix(40) {
       element("p", [.class("warning")]) { html in
         html.element("span", [.class("state"), .data(.state, "blocked")], texts[.warning])
-        html.text(" " + (warning["detail"]?.string ?? ""))
+        html.text(" ")
+        html.told(warning["detail"]?.string ?? "")
       }
     }
   }
@@ -195,7 +196,9 @@ extension ComposeForm {
     case .at: parts.append(texts(.sentenceAt, clock, "UTC" + (offset == "+00:00" ? "" : offset)))
     case .atLocal: parts.append(texts(.sentenceLocal, clock))
     }
-    if let rate = Whole.read(perSecond, in: 1...Int(Int32.max)) { parts.append(texts(.sentenceRate, texts.number(rate))) }
+    if let rate = Whole.read(perSecond, in: 1...Int(Int32.max)) {
+      parts.append(texts(.sentenceRate, texts.number(rate)))
+    }
     let whole = parts.joined(separator: ", ")
     return leftOut > 0
       ? whole + "; " + texts.counted(leftOut, .sentenceLeftOutOne, .sentenceLeftOut) + "." : whole + "."
@@ -249,7 +252,9 @@ extension ComposeForm {
     case "title", "subtitle", "body": return part + ".0"
     case "image", "link", "sound", "badge": return part
     case "buttons":
-      guard way.count > 2, let number = Whole.read(way[2], in: 0...Self.mostButtons - 1) else { return "button.0.title" }
+      guard way.count > 2, let number = Whole.read(way[2], in: 0...Self.mostButtons - 1) else {
+        return "button.0.title"
+      }
       return "button.\(number)." + (way.last == "url" ? "link" : "title")
     case "localized":
       guard way.count > 2, let place = words.firstIndex(where: { $0.language == way[2] }), place > 0 else {

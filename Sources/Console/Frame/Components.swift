@@ -34,7 +34,7 @@ extension HTML {
       for reason in reasons {
         html.element("li") { html in
           html.element("span", [.class("state"), .data(.state, "blocked")], texts[.attention])
-          html.element("p", reason)
+          html.element("p") { $0.told(reason) }
         }
       }
     }
@@ -133,7 +133,7 @@ extension HTML {
     switch answer {
     case .success(let document): return document["items"]?.array ?? []
     case .failure(let problem):
-      element("p", [.class("notice"), .data(.state, "failed")], problem.detail)
+      element("p", [.class("notice"), .data(.state, "failed")]) { $0.told(problem.detail) }
       return nil
     }
   }

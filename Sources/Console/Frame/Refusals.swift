@@ -43,7 +43,7 @@ extension Console {
     return Frame.page(visitor, title: title, section: section, status: problem.status) { html in
       html.element("h1", title)
       html.element("section", [.class("errors")]) { html in
-        html.element("p", problem.detail)
+        html.element("p") { $0.told(problem.detail) }
         if !problem.code.isEmpty { html.element("p", [.class("quiet")]) { $0.element("code", problem.code) } }
       }
       html.element("p") { $0.element("a", [.class("button"), .href(Link())], texts[.back]) }

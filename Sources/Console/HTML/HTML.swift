@@ -28,6 +28,16 @@ struct HTML {
 
   mutating func text(_ text: String) { escape(text) }
 
+  /// A text of the API, which puts names of fields, calls and settings between backticks.
+  mutating func told(_ text: String) {
+    let parts = text.split(separator: "`", omittingEmptySubsequences: false)
+    // An odd backtick belongs to the text.
+    guard parts.count % 2 == 1 else { return escape(text) }
+    for (place, part) in parts.enumerated() {
+      if place % 2 == 0 { escape(String(part)) } else { element("code", String(part)) }
+    }
+  }
+
   mutating func doctype() { write("<!doctype html>\n") }
 
   /// What another page, or another part of this one, has written.

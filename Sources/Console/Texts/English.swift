@@ -108,7 +108,7 @@ extension Texts {
       .kindAlert: "Alert: people see it",
       .kindBackground: "Background: only the app notices",
       .whatItSays: "What it says",
-      .everybodysWords: "Everybody without words of their own",
+      .everybodysWords: "For everybody",
       .anotherLanguage: "Another language",
       .title: "Title",
       .subtitle: "Subtitle, on Apple devices",

@@ -113,7 +113,7 @@ extension Texts {
       .kindAlert: "Hinweis: Menschen sehen ihn",
       .kindBackground: "Hintergrund: nur die App merkt es",
       .whatItSays: "Was sie sagt",
-      .everybodysWords: "Alle ohne eigene Worte",
+      .everybodysWords: "Für alle",
       .anotherLanguage: "Weitere Sprache",
       .title: "Titel",
       .subtitle: "Untertitel, auf Apple-Geräten",
