@@ -51,7 +51,7 @@ package final class Console: WebPages {
     switch await found(visit) {
     case .none where visit.isFollowedFromElsewhere: return Frame.again(visit)
     case .none: return signInPage(visit, status: request.method == "POST" || visit.isRefresh ? 401 : 200)
-    case .unavailable(let detail): return unavailable(detail, visit)
+    case .unavailable(let problem): return unavailable(problem, visit)
     case .visitor(let visitor): return await answer(path, visitor)
     }
   }
@@ -68,7 +68,7 @@ package final class Console: WebPages {
     switch (path.first, path.count) {
     case (nil, _): await overview(visitor)
     case ("campaigns", 1): await campaigns(visitor)
-    case ("campaigns", 2): await campaign(path[1], visitor)
+    case ("campaigns", _): await CampaignPages(console: self, visitor: visitor).view(path.dropFirst())
     case ("people", 1): await people(visitor)
     case ("devices", 2): await device(path[1], visitor)
     case ("operations", 1): await operations(visitor)
@@ -79,7 +79,7 @@ package final class Console: WebPages {
   /// Does something, and leads to a page. Nil: there is no such act.
   private func act(_ path: [String], _ visitor: Visitor) async -> HTTPServerResponse? {
     switch (path.first, path.count) {
-    case ("campaigns", 3): await control(path[1], path[2], visitor)
+    case ("campaigns", _): await CampaignPages(console: self, visitor: visitor).act(path.dropFirst())
     case ("prunes", 2): await decide(prunes: path[1], visitor)
     case ("sign-out", 1): await signOut(visitor, everywhere: false)
     case ("sign-out-everywhere", 1): await signOut(visitor, everywhere: true)

@@ -27,17 +27,18 @@ final class Visitor {
 
   /// What an operation of the API answers, or the problem that it tells.
   func ask(
-    _ method: String, _ path: [String], query: [(name: String, value: String)] = [], body: JSONValue? = nil
+    _ method: String, _ path: [String], query: [(name: String, value: String)] = [], body: JSONValue? = nil,
+    headers: [Header] = []
   ) async -> Result<JSONValue, ToldProblem> {
     var request = visit.request
     (request.method, request.path, request.query) = (method, "/" + path.map(Link.escaped).joined(separator: "/"), query)
-    (request.headers, request.body, request.permit) = ([], body?.encoded ?? [], nil)
+    (request.headers, request.body, request.permit) = (headers, body?.encoded ?? [], nil)
     if body != nil { request.headers.append(Header("content-type", "application/json")) }
     let response = await service.perform(request, by: session.key)
-    guard case .whole(let bytes) = response.body else { return .failure(ToldProblem(response.status, nil)) }
+    guard case .whole(let bytes) = response.body else { return .failure(ToldProblem(response, nil)) }
     let document = bytes.isEmpty ? JSONValue.null : try? JSON.parse(bytes, maximumDepth: 64)
     guard (200..<300).contains(response.status), let document else {
-      return .failure(ToldProblem(response.status, document))
+      return .failure(ToldProblem(response, document))
     }
     return .success(document)
   }
@@ -57,9 +58,27 @@ struct ToldProblem: Error {
   /// All that the answer said; nil: it was no document.
   var document: JSONValue?
 
-  init(_ status: Int, _ document: JSONValue?) {
-    (self.status, self.document) = (status, document)
+  /// Of the answer, where it may be asked again.
+  var again: [Header]
+
+  init(_ response: HTTPServerResponse, _ document: JSONValue?) {
+    (status, self.document) = (response.status, document)
+    again = response.headers.filter { $0.name == "retry-after" }
     code = document?["code"]?.string ?? ""
     detail = document?["detail"]?.string ?? ""
+  }
+}
+
+extension ToldProblem {
+  /// What is wrong with single fields: where they stand, and what to do. Empty: the detail says all.
+  var violations: [(pointer: String, detail: String)] {
+    (document?["violations"]?.array ?? []).prefix(50).map {
+      ($0["pointer"]?.string ?? $0["parameter"]?.string ?? "", $0["detail"]?.string ?? "")
+    }
+  }
+
+  /// Of the field at this place of the body, or of the parameter of this name; nil: nothing is wrong with it.
+  func fault(at pointer: String) -> String? {
+    violations.first { $0.pointer == pointer || $0.pointer.hasPrefix(pointer + "/") }?.detail
   }
 }

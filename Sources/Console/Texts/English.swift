@@ -98,17 +98,107 @@ extension Texts {
       .onlyAdmin: "A key with the scope `admin` sees prunes and the audit trail here.",
       .noAudit: "Nobody has done anything yet.",
 
-        // Compose.
+      // Compose.
 
-        // Drafts and approval.
+      // Drafts and approval.
 
-        // Audiences, tags and imports.
+      // Audiences, tags and imports.
 
-        // Keys.
+      // Keys.
 
-        // Activity and credentials.
+      // Activity and credentials.
 
-        // Reports of campaigns.
+      // Reports of campaigns.
+      .results: "Results",
+      .resultsEnded: "Ended",
+      .resultsLead: "Rates are shares of the deliveries that have ended. “Failed” includes what came too late.",
+      .rateAccepted: "Taken",
+      .rateFailed: "Failed",
+      .rateDead: "Token ended",
+      .rateLeftOut: "Left out",
+      .variant: "Variant",
+      .notTold: "not known",
+      .anyValue: "any",
+      .verdictTooFew: "Too few yet: each variant needs at least %1 outcomes.",
+      .verdictChance: "The difference may be chance.",
+      .verdictBetter:
+        "%1 is better than %2, and the chance that this is luck is below 5 %. Compared is the rate that the provider took.",
+      .verdictEarly: "It is still being sent. Who looks often enough sees luck as a result: judge at the end.",
+      .ended: "Ended",
+      .reachedLead: "Whether a message was shown or opened is not reported by the providers.",
+      .whoActs: "Who acts",
+      .ownerYou: "operations",
+      .ownerSender: "sender",
+      .ownerApp: "app developers",
+      .ownerNobody: "nobody",
+      .nothingToDo: "Nothing is to be done.",
+      .reasonUnknownDevice: "No device has this id: register it, or take it off the list.",
+      .reasonDeviceDeleted: "The device was deleted after the message was accepted.",
+      .reasonDeviceDisabled: "Notifications are switched off for this device. The app enables it when its user agrees.",
+      .reasonMoved: "The token belongs to another device by now, which gets its own message.",
+      .reasonNoCredential: "No credential of the app serves such tokens: configure one.",
+      .reasonKindUnsupported: "The provider cannot send this kind of message to this device: choose other providers.",
+      .reasonTokenKind: "The token is for another kind of message.",
+      .reasonProviderExcluded: "The message leaves out this provider.",
+      .reasonAttributeMissing: "The text needs an attribute that the device lacks: give a default.",
+      .reasonHoldout: "The device is in the group that gets nothing, for comparison.",
+      .reasonCapped: "The device has had as many messages of this topic as the cap allows.",
+      .reasonQuietHours: "It fell into quiet hours: hold it until they end, or give it a longer time to live.",
+      .reasonLocalTime: "The time had already passed on the device's clock.",
+      .reasonPaused: "The campaign was paused until its time had ended: resume it sooner.",
+      .reasonMessageExpired: "Its time ended before it could start: check whether all workers were down.",
+      .reasonAttemptsExhausted: "All allowed attempts are used up. Behind the word stands the provider's last answer.",
+      .reasonGivenUp:
+        "The provider wants no more attempts, or the time for them is over. Behind the word stands its last answer.",
+      .reasonNotConfigured: "The credential was missing from the configuration: configure it again.",
+      .reasonCannotBeSent: "No provider could ever take this request: see the rest of the reason.",
+      .reasonUnsubscribed: "The subscription is off at OneSignal: the app asks its user again.",
+      .reasonUnregistered: "The app was removed, or the token has ended. The device comes back when the app registers.",
+      .reasonWrongToken:
+        "The token is not of this app or environment. If all tokens get this: check environment, topic and project.",
+      .reasonTopic: "The topic is wrong: check it, or the bundle id of the devices.",
+      .reasonTooLarge: "The message is too large for the provider: shorten it.",
+      .reasonInvalidArgument: "FCM refuses a field of the message, or the token.",
+      .reasonFirebaseKeys: "Firebase lacks the key for APNs or Web Push, or it is wrong: see the Firebase console.",
+      .deliveries: "Deliveries",
+      .deliveriesOf: "Deliveries of %1",
+      .deliveriesNone: "No delivery fits. Leave out a filter.",
+      .deliveriesGoOn: "None on this page; the search goes on with the next.",
+      .deliveriesLater: "%1 more are listed when their time has come.",
+      .deviceDeleted: "deleted device",
+      .pages: "Pages",
+      .nextPage: "Next page",
+      .firstPage: "First page",
+      .report: "Report for printing",
+      .reportMade: "made at %1",
+      .reportBack: "Back to the campaign",
+      .lookCloser: "Look closer",
+      .allDeliveries: "All deliveries",
+      .deliveriesCSV: "Deliveries as CSV",
+      .labels: "Labels",
+      .labelHint: "key:value",
+      .replayOf: "Sent again from",
+      .replayedBy: "Sent again as",
+      .draftOf: "Written as draft",
+      .pausedByBrake:
+        "Paused by the error brake: too many deliveries failed. Look at the reasons, then resume or cancel.",
+      .replay: "Send again to whom it did not reach",
+      .replayLead:
+        "%1 failed and %2 came too late. They get the same message again, as a new campaign. Whom an earlier one of these reached is left out.",
+      .replayButton: "Send again to %1",
+      .duplicate: "Duplicate into a draft",
+      .notTheName: "That is not the name: nothing was done.",
+      .kindAlert: "notification",
+      .kindBackground: "silent update",
+      .kindLiveActivity: "Live Activity",
+      .kindVoIP: "call",
+      .kindLocation: "location request",
+      .kindComplication: "watch complication",
+      .kindFileProvider: "file provider",
+      .kindMDM: "device management",
+      .kindPushToTalk: "push to talk",
+      .kindWidgets: "widgets",
+      .kindControls: "controls",
 
         // Facts of people.
     ], group: ",", decimal: ".")

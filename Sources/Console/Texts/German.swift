@@ -103,17 +103,116 @@ extension Texts {
       .onlyAdmin: "Ein Schlüssel mit dem Recht `admin` sieht hier auch das Protokoll und wartende Tokens.",
       .noAudit: "Noch hat niemand etwas getan.",
 
-        // Compose.
+      // Compose.
 
-        // Drafts and approval.
+      // Drafts and approval.
 
-        // Audiences, tags and imports.
+      // Audiences, tags and imports.
 
-        // Keys.
+      // Keys.
 
-        // Activity and credentials.
+      // Activity and credentials.
 
-        // Reports of campaigns.
+      // Reports of campaigns.
+      .results: "Ergebnisse",
+      .resultsEnded: "Beendet",
+      .resultsLead:
+        "Die Anteile beziehen sich auf beendete Zustellungen. „Fehlgeschlagen“ enthält auch, was zu spät kam.",
+      .rateAccepted: "Angenommen",
+      .rateFailed: "Fehlgeschlagen",
+      .rateDead: "Token erloschen",
+      .rateLeftOut: "Ausgelassen",
+      .variant: "Variante",
+      .notTold: "nicht bekannt",
+      .anyValue: "alle",
+      .verdictTooFew: "Noch zu wenige: Jede Variante braucht mindestens %1 Ergebnisse.",
+      .verdictChance: "Der Unterschied kann Zufall sein.",
+      .verdictBetter:
+        "%1 ist besser als %2, und dass das Zufall ist, ist zu weniger als 5 % wahrscheinlich. Verglichen wird der Anteil, den der Anbieter angenommen hat.",
+      .verdictEarly:
+        "Es wird noch gesendet. Wer oft genug hinsieht, hält Zufall für ein Ergebnis: Urteilen Sie am Ende.",
+      .ended: "Beendet",
+      .reachedLead: "Ob eine Nachricht angezeigt oder geöffnet wurde, melden die Anbieter nicht.",
+      .whoActs: "Wer handelt",
+      .ownerYou: "Betrieb",
+      .ownerSender: "Absender",
+      .ownerApp: "App-Entwicklung",
+      .ownerNobody: "niemand",
+      .nothingToDo: "Es ist nichts zu tun.",
+      .reasonUnknownDevice: "Kein Gerät hat diese Id: Registrieren Sie es, oder nehmen Sie sie aus der Liste.",
+      .reasonDeviceDeleted: "Das Gerät wurde gelöscht, nachdem die Nachricht angenommen war.",
+      .reasonDeviceDisabled:
+        "Für dieses Gerät sind Mitteilungen abgeschaltet. Die App schaltet sie ein, wenn der Nutzer zustimmt.",
+      .reasonMoved: "Der Token gehört inzwischen zu einem anderen Gerät, das seine eigene Nachricht bekommt.",
+      .reasonNoCredential: "Kein Zugang der App bedient solche Tokens: Richten Sie einen ein.",
+      .reasonKindUnsupported:
+        "Der Anbieter kann diese Art Nachricht nicht an dieses Gerät senden: Wählen Sie andere Anbieter.",
+      .reasonTokenKind: "Der Token ist für eine andere Art Nachricht.",
+      .reasonProviderExcluded: "Die Nachricht lässt diesen Anbieter aus.",
+      .reasonAttributeMissing: "Der Text braucht ein Attribut, das dem Gerät fehlt: Geben Sie einen Ersatzwert an.",
+      .reasonHoldout: "Das Gerät gehört zur Vergleichsgruppe, die nichts bekommt.",
+      .reasonCapped: "Das Gerät hat zu diesem Thema schon so viele Nachrichten bekommen, wie erlaubt ist.",
+      .reasonQuietHours:
+        "Es fiel in die Ruhezeit: Halten Sie es bis zu deren Ende zurück, oder geben Sie ihm mehr Zeit.",
+      .reasonLocalTime: "Auf der Uhr des Geräts war die Zeit schon vorbei.",
+      .reasonPaused: "Die Kampagne war angehalten, bis ihre Zeit um war: Setzen Sie sie früher fort.",
+      .reasonMessageExpired:
+        "Ihre Zeit war um, bevor sie beginnen konnte: Prüfen Sie, ob alle Arbeitsprozesse aus waren.",
+      .reasonAttemptsExhausted:
+        "Alle erlaubten Versuche sind verbraucht. Hinter dem Wort steht die letzte Antwort des Anbieters.",
+      .reasonGivenUp:
+        "Der Anbieter will keine weiteren Versuche, oder die Zeit dafür ist um. Hinter dem Wort steht seine letzte Antwort.",
+      .reasonNotConfigured: "Der Zugang fehlte in der Konfiguration: Richten Sie ihn wieder ein.",
+      .reasonCannotBeSent: "Kein Anbieter könnte diese Anfrage je annehmen: Lesen Sie den Rest des Grunds.",
+      .reasonUnsubscribed: "Das Abonnement ist bei OneSignal aus: Die App fragt den Nutzer noch einmal.",
+      .reasonUnregistered:
+        "Die App wurde entfernt, oder der Token ist erloschen. Das Gerät kommt wieder, wenn sich die App registriert.",
+      .reasonWrongToken:
+        "Der Token gehört nicht zu dieser App oder Umgebung. Wenn alle das bekommen: Prüfen Sie Umgebung, Topic und Projekt.",
+      .reasonTopic: "Das Topic ist falsch: Prüfen Sie es, oder die Bundle-Id der Geräte.",
+      .reasonTooLarge: "Die Nachricht ist dem Anbieter zu groß: Kürzen Sie sie.",
+      .reasonInvalidArgument: "FCM weist ein Feld der Nachricht oder den Token zurück.",
+      .reasonFirebaseKeys:
+        "In Firebase fehlt der Schlüssel für APNs oder Web Push, oder er ist falsch: Sehen Sie in der Firebase-Konsole nach.",
+      .deliveries: "Zustellungen",
+      .deliveriesOf: "Zustellungen von %1",
+      .deliveriesNone: "Keine Zustellung passt. Lassen Sie einen Filter weg.",
+      .deliveriesGoOn: "Auf dieser Seite keine; die Suche geht auf der nächsten weiter.",
+      .deliveriesLater: "%1 weitere stehen hier, wenn ihre Zeit gekommen ist.",
+      .deviceDeleted: "gelöschtes Gerät",
+      .pages: "Seiten",
+      .nextPage: "Nächste Seite",
+      .firstPage: "Erste Seite",
+      .report: "Bericht zum Drucken",
+      .reportMade: "erstellt am %1",
+      .reportBack: "Zurück zur Kampagne",
+      .lookCloser: "Genauer ansehen",
+      .allDeliveries: "Alle Zustellungen",
+      .deliveriesCSV: "Zustellungen als CSV",
+      .labels: "Etiketten",
+      .labelHint: "Schlüssel:Wert",
+      .replayOf: "Erneut gesendet von",
+      .replayedBy: "Erneut gesendet als",
+      .draftOf: "Geschrieben als Entwurf",
+      .pausedByBrake:
+        "Von der Fehlerbremse angehalten: Zu viele Zustellungen sind fehlgeschlagen. Sehen Sie die Gründe an; setzen Sie dann fort oder brechen Sie ab.",
+      .replay: "Noch einmal an die senden, die sie nicht erreicht hat",
+      .replayLead:
+        "Bei %1 schlug es fehl, bei %2 kam es zu spät. Sie bekommen dieselbe Nachricht noch einmal, als neue Kampagne. Wen eine frühere Wiederholung erreicht hat, der bleibt aus.",
+      .replayButton: "Noch einmal an %1 senden",
+      .duplicate: "Als Entwurf kopieren",
+      .notTheName: "Das ist nicht der Name: Es wurde nichts getan.",
+      .kindAlert: "Mitteilung",
+      .kindBackground: "stille Aktualisierung",
+      .kindLiveActivity: "Live-Aktivität",
+      .kindVoIP: "Anruf",
+      .kindLocation: "Standortabfrage",
+      .kindComplication: "Komplikation der Uhr",
+      .kindFileProvider: "Dateianbieter",
+      .kindMDM: "Geräteverwaltung",
+      .kindPushToTalk: "Sprechfunk",
+      .kindWidgets: "Widgets",
+      .kindControls: "Bedienelemente",
 
         // Facts of people.
     ], group: ".", decimal: ",")

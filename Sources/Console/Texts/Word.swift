@@ -53,6 +53,18 @@ enum Word: String, CaseIterable {
   // Activity and credentials.
 
   // Reports of campaigns.
+  case results, resultsEnded, resultsLead, rateAccepted, rateFailed, rateDead, rateLeftOut, variant, notTold, anyValue,
+    verdictTooFew, verdictChance, verdictBetter, verdictEarly, ended, reachedLead, whoActs, ownerYou, ownerSender,
+    ownerApp, ownerNobody, nothingToDo, reasonUnknownDevice, reasonDeviceDeleted, reasonDeviceDisabled, reasonMoved,
+    reasonNoCredential, reasonKindUnsupported, reasonTokenKind, reasonProviderExcluded, reasonAttributeMissing,
+    reasonHoldout, reasonCapped, reasonQuietHours, reasonLocalTime, reasonPaused, reasonMessageExpired,
+    reasonAttemptsExhausted, reasonGivenUp, reasonNotConfigured, reasonCannotBeSent, reasonUnsubscribed,
+    reasonUnregistered, reasonWrongToken, reasonTopic, reasonTooLarge, reasonInvalidArgument, reasonFirebaseKeys,
+    deliveries, deliveriesOf, deliveriesNone, deliveriesGoOn, deliveriesLater, deviceDeleted, pages, nextPage,
+    firstPage, report, reportMade, reportBack, lookCloser, allDeliveries, deliveriesCSV, labels, labelHint, replayOf,
+    replayedBy, draftOf, pausedByBrake, replay, replayLead, replayButton, duplicate, notTheName, kindAlert,
+    kindBackground, kindLiveActivity, kindVoIP, kindLocation, kindComplication, kindFileProvider, kindMDM,
+    kindPushToTalk, kindWidgets, kindControls
 
   // Facts of people.
 }
