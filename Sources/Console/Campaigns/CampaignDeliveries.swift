@@ -1,5 +1,6 @@
 import Domain
 import HTTPServer
+import Store
 
 /// The deliveries of a campaign, filtered by what stands in the address.
 extension CampaignPages {
@@ -9,8 +10,13 @@ extension CampaignPages {
     "skipped",
   ]
 
+  /// The filters that the address names.
+  static func kept(_ visit: Visit) -> [(name: String, value: String)] {
+    filters.map { (name: $0, value: visit.query($0)) }.filter { !$0.value.isEmpty }
+  }
+
   func deliveries(_ id: String) async -> HTTPServerResponse {
-    let kept = Self.filters.map { (name: $0, value: visit.query($0)) }.filter { !$0.value.isEmpty }
+    let kept = Self.kept(visit)
     let campaign: Campaign
     switch await visitor.get("v1", "messages", id) {
     case .failure(let problem): return console.refusal(problem, visitor, section: .campaigns)
@@ -32,7 +38,15 @@ extension CampaignPages {
         table(page["items"]?.array ?? [], isPartial: page["next_cursor"]?.string != nil, &html)
         let later = Int(clamping: page["not_listed"]?["count"]?.integer ?? 0)
         if later > 0 { html.element("p", [.class("quiet")], texts(.deliveriesLater, texts.number(later))) }
-        pages(["campaigns", id, "deliveries"], kept, page["next_cursor"]?.string, &html)
+        if visitor.may(.export) {
+          html.element("p") { html in
+            html.element(
+              "a", [.href(Link(parts: ["campaigns", id, "deliveries.csv"], query: kept))], texts[.deliveriesCSV])
+          }
+        }
+        html.pages(
+          ["campaigns", id, "deliveries"], kept, page["next_cursor"]?.string, isFirst: visit.query("cursor").isEmpty,
+          texts)
       }
     }
   }
@@ -113,11 +127,6 @@ extension CampaignPages {
         }
       }
     }
-  }
-
-  /// Links to the next page and back to the first.
-  func pages(_ path: [String], _ kept: [(name: String, value: String)], _ cursor: String?, _ html: inout HTML) {
-    html.pages(path, kept, cursor, isFirst: visit.query("cursor").isEmpty, texts)
   }
 }
 

@@ -16,6 +16,10 @@ struct CampaignPages {
     return switch path.dropFirst().first {
     case nil: await page(id)
     case "deliveries": await deliveries(id)
+    case "deliveries.csv":
+      await console.download(
+        ["v1", "messages", id, "deliveries"], query: [("format", "csv")] + Self.kept(visit),
+        filename: "deliveries-\(id).csv", visitor, section: .campaigns)
     case "report": await report(id)
     default: nil
     }
@@ -144,6 +148,10 @@ struct CampaignPages {
       }
       html.element("p") { html in
         html.element("a", [.href(Link("campaigns", campaign.id, "report"))], texts[.report])
+      }
+      guard visitor.may(.export) else { return }
+      html.element("p") { html in
+        html.element("a", [.href(Link("campaigns", campaign.id, "deliveries.csv"))], texts[.deliveriesCSV])
       }
     }
   }
