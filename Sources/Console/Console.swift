@@ -69,9 +69,10 @@ package final class Console: WebPages {
     case (nil, _): await overview(visitor)
     case ("campaigns", 1): await campaigns(visitor)
     case ("campaigns", _): await CampaignPages(console: self, visitor: visitor).view(path.dropFirst())
-    case ("people", 1): await people(visitor)
-    case ("devices", 2): await device(path[1], visitor)
+    case ("people", _), ("devices", _): await PeoplePages(console: self, visitor: visitor).view(path)
     case ("operations", 1): await operations(visitor)
+    case ("keys", _): await KeyPages(console: self, visitor: visitor).view(path.dropFirst())
+    case ("audit", 1): await AuditPage(console: self, visitor: visitor).page()
     default: nil
     }
   }
@@ -80,6 +81,8 @@ package final class Console: WebPages {
   private func act(_ path: [String], _ visitor: Visitor) async -> HTTPServerResponse? {
     switch (path.first, path.count) {
     case ("campaigns", _): await CampaignPages(console: self, visitor: visitor).act(path.dropFirst())
+    case ("people", _), ("devices", _): await PeoplePages(console: self, visitor: visitor).act(path)
+    case ("keys", _): await KeyPages(console: self, visitor: visitor).act(path.dropFirst())
     case ("prunes", 2): await decide(prunes: path[1], visitor)
     case ("sign-out", 1): await signOut(visitor, everywhere: false)
     case ("sign-out-everywhere", 1): await signOut(visitor, everywhere: true)

@@ -41,11 +41,7 @@ struct CampaignPages {
       html.crumbs([(texts[.campaigns], Link("campaigns"))], campaign.title(texts), texts)
       html.head(campaign.title(texts), texts, isLive: live != nil)
       if let refused { html.refused(refused) }
-      if isWrong {
-        html.element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
-          html.element("p") { $0.element("a", [.href(Link(fragment: "confirm"))], texts[.cancelWrong]) }
-        }
-      }
+      if isWrong { html.wrongName(texts[.cancelWrong]) }
       html.section("progress", texts[.progress], live: live) { html in
         if campaign.state == "paused" {
           let isBrake = campaign.pausedReason == "error_brake"

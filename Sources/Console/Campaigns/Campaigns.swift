@@ -11,13 +11,7 @@ extension Console {
     var query = (Self.filters + ["state", "cursor"]).map { (name: $0, value: visit.query($0)) }
     query.append(("limit", "50"))
     // Days of UTC, each from its beginning to its end.
-    query = query.map { part in
-      guard ["from", "to"].contains(part.name), part.value.count == 10 else { return part }
-      guard part.name == "to", let day = WallTime(rfc3339: part.value + "T00:00:00Z") else {
-        return (part.name, part.value + "T00:00:00Z")
-      }
-      return (part.name, WallTime(milliseconds: day.milliseconds + 86_400_000).rfc3339)
-    }
+    query = query.map { (name: $0.name, value: Day.time($0.name, $0.value)) }
     let answer: JSONValue
     switch await visitor.ask("GET", ["v1", "messages"], query: query.filter { !$0.value.isEmpty }) {
     // What was typed stays, beside what is wrong with it.

@@ -59,15 +59,23 @@ extension HTML {
     }
   }
 
+  /// On top of a page where another name was typed in than the act needs: it leads to the field.
+  mutating func wrongName(_ text: String) {
+    element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
+      html.element("p") { $0.element("a", [.href(Link(fragment: "confirm"))], text) }
+    }
+  }
+
   /// A destructive act: what is lost, and the name that must be typed in. `isWrong`: another was.
   mutating func destroy(
     _ visitor: Visitor, _ id: String, _ action: Link, _ title: String, lead: String, name: String, button: String,
-    isWrong: Bool
+    isWrong: Bool, hidden: [(String, String)] = []
   ) {
     element("details", [.class("act"), .id(id + "-act"), .flag(.open, isWrong)]) { html in
       html.element("summary", title)
       Frame.form(visitor, action, &html) { html in
         html.element("p", lead)
+        for (field, value) in hidden { html.hidden(field, value) }
         html.field(
           id, visitor.texts(.cancelName, name), name: Confirmation.field,
           [.set(.autocomplete, "off"), .set(.maxLength, "300"), .flag(.required)],

@@ -1,6 +1,7 @@
 import API
 import Domain
 import HTTPServer
+import Store
 
 /// Pages that say what did not work, and what to do.
 extension Console {
@@ -26,6 +27,8 @@ extension Console {
     }
     return page.adding(problem.again)
   }
+
+  func unavailable(_ error: StoreError, _ visit: Visit) -> HTTPServerResponse { unavailable(Problem(error), visit) }
 
   /// What the API refuses, in its words: they name the fix.
   func refusal(_ problem: ToldProblem, _ visitor: Visitor, section: Word?) -> HTTPServerResponse {

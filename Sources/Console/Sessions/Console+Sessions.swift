@@ -48,7 +48,9 @@ extension Console {
     case .success(let identity):
       do throws(StoreError) {
         if let former = visit.token { try await sessions.end(former) }
-        let token = try await sessions.begin(identity)
+        let token = try await service.record(.signIn, of: (identity.key.app, identity.key.id), visit.request) {
+          () throws(StoreError) in try await sessions.begin(identity)
+        }
         return redirect(visit.target ?? Link(), headers: [visit.cookie(token)])
       } catch {
         return unavailable(Problem(error), visit)
@@ -63,7 +65,11 @@ extension Console {
     guard visit.request.method == "POST" else { return enterPage(invitation, visit) }
     do throws(StoreError) {
       if let former = visit.token { try await sessions.end(former) }
-      guard let token = try await sessions.accept(invitation) else {
+      guard let (app, key) = try await sessions.inviter(invitation),
+        let token = try await service.record(
+          .signIn, of: (app, key), visit.request, isRefused: { $0 == nil },
+          { () throws(StoreError) in try await sessions.accept(invitation) })
+      else {
         return signInPage(visit, status: 410, isUsed: true)
       }
       return redirect(Link(), headers: [visit.cookie(token)])
@@ -74,8 +80,12 @@ extension Console {
 
   func signOut(_ visitor: Visitor, everywhere: Bool) async -> HTTPServerResponse {
     do throws(StoreError) {
-      if everywhere { try await sessions.endAll(of: visitor.key.id, app: visitor.key.app) }
-      if let token = visitor.visit.token { try await sessions.end(token) }
+      let (app, key) = (visitor.key.app, visitor.key.id)
+      try await service.record(everywhere ? .signOutEverywhere : .signOut, of: (app, key), visitor.visit.request) {
+        () throws(StoreError) in
+        if everywhere { try await sessions.endAll(of: key, app: app) }
+        if let token = visitor.visit.token { try await sessions.end(token) }
+      }
     } catch {
       return unavailable(Problem(error), visitor.visit)
     }

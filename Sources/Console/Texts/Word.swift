@@ -49,6 +49,13 @@ enum Word: String, CaseIterable {
   // Audiences, tags and imports.
 
   // Keys.
+  case keys, keysOfApp, keysLead, keyNew, keyCreate, keyNameHint, scopes, lastUsed, keyEnds, keyUntil, keyUntilHint,
+    keyAddresses, keyAddressesHint, everywhere, keyCreated, keyYours, keyEnded, keyRotating, keyFormerEnds, keyChange,
+    keySave, keyRotate, keyRotateLead, keyKeep, keyRotateButton, keyRevoke, keyRevokeLead, keyRevokeOwn,
+    keyRevokeButton, keyRevoked, keyMade, keyRotated, keySecret, keySecretLead, keySecretKept, keyFormUsed, never,
+    spanKept, spanNow, spanHour, spanDay, spanWeek, spanMonth, spanQuarter, spanYear, scopeSend, scopeDevices,
+    scopeRead, scopeAdmin, scopeRegister, scopeExport, scopeChannels, scopeTest, scopeKeys, auditAll, auditEntries,
+    auditKey, auditNone, auditGoesOn, actDone, actRefused, actFailed, actBegun, actUnknown
 
   // Activity and credentials.
 
@@ -67,4 +74,8 @@ enum Word: String, CaseIterable {
     kindPushToTalk, kindWidgets, kindControls
 
   // Facts of people.
+  case searchByID, searchByToken, tokenHint, tokenUnknown, devicesDeleted, user, userTagsLead, userNoDevices,
+    userDelete, userDeleteLead, deviceDelete, deviceDeleteLead, deleteButton, tagAdd, tagAddButton, tagRemove, tagAdded,
+    tagRemoved, tagUndoAdd, tagUndoRemove, notifications, notificationsOn, notificationsOff, allowed, appVersion,
+    deviceZone, tokenKind, tokenEnvironment, bundleID, activityToken, activity, goneSince, goneBy, nextAttempt
 }
