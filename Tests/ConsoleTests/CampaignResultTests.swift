@@ -1,4 +1,5 @@
 import Domain
+import Store
 import Support
 import Testing
 

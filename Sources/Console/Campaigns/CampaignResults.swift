@@ -57,8 +57,9 @@ enum Significance: Equatable {
     let pooled = (Double(variants[best].hits) + Double(variants[second].hits)) / (sizes.0 + sizes.1)
     let rarest = min(pooled, 1 - pooled) * min(sizes.0, sizes.1)
     guard rarest >= leastExpected else { return .mayBeChance }
-    let error = (pooled * (1 - pooled) * (1 / sizes.0 + 1 / sizes.1)).squareRoot()
-    return (rates[best] - rates[second]) / error > limit ? .better(best: best, than: second) : .mayBeChance
+    let variance = pooled * (1 - pooled) * (1 / sizes.0 + 1 / sizes.1)
+    let difference = rates[best] - rates[second]
+    return difference * difference > limit * limit * variance ? .better(best: best, than: second) : .mayBeChance
   }
 }
 
