@@ -87,8 +87,8 @@ struct CampaignResultTests {
     let variants = campaign.results(by: \.variant, first: campaign.variants)
     #expect(variants.prefix(2).map(\.name) == ["A", "B"] && variants[0].tried == 36 && variants[1].tried == 62)
     var html = HTML()
-    html.results(of: campaign, Texts.english)
-    html.reached(campaign, Texts.german)
+    CampaignParts.results(of: campaign, Texts.english, &html)
+    CampaignParts.reached(campaign, Texts.german, &html)
     #expect(String(decoding: html.bytes, as: UTF8.self).contains("Too few yet") == false)
   }
 
@@ -100,8 +100,8 @@ struct CampaignResultTests {
       variants: [text, "B"])
     for texts in Texts.all {
       var html = HTML()
-      html.results(of: campaign, texts)
-      html.reasons(of: campaign, texts, nil)
+      CampaignParts.results(of: campaign, texts, &html)
+      CampaignParts.reasons(of: campaign, texts, isLinked: true, &html)
       html.line(campaign, texts, isLink: true)
       let written = String(decoding: html.bytes, as: UTF8.self)
       #expect(!written.contains("<script") && !written.contains("alert(1)</"), "\(written)")

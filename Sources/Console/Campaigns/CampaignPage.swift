@@ -54,9 +54,11 @@ struct CampaignPages {
       html.element("div", [.class("columns")]) { html in
         html.element("div") { html in
           outcomes(of: campaign, live, &html)
-          html.section("results", texts[.results], live: live.map { _ in 5 }) { $0.results(of: campaign, texts) }
+          html.section("results", texts[.results], live: live.map { _ in 5 }) {
+            CampaignParts.results(of: campaign, texts, &$0)
+          }
           html.section("outcomes", texts[.outcomes], live: live) { html in
-            html.reasons(of: campaign, texts, visitor)
+            CampaignParts.reasons(of: campaign, texts, isLinked: true, &html)
           }
         }
         html.element("div") { html in
@@ -76,7 +78,7 @@ struct CampaignPages {
 
   private func outcomes(of campaign: Campaign, _ live: Int?, _ html: inout HTML) {
     html.section("funnel", texts[.funnel], live: live) { html in
-      html.reached(campaign, texts)
+      CampaignParts.reached(campaign, texts, &html)
       html.element("h3", [.id("ends")], texts[.outcome])
       html.table(
         labelledBy: "ends", [(texts[.outcome], false), (texts[.count], true), (texts[.share], true)]
@@ -160,21 +162,4 @@ enum KindWords {
     "location": .kindLocation, "complication": .kindComplication, "file_provider": .kindFileProvider, "mdm": .kindMDM,
     "push_to_talk": .kindPushToTalk, "widgets": .kindWidgets, "controls": .kindControls,
   ]
-}
-
-extension HTML {
-  /// How far a campaign came: to how many it was aimed, sent, and taken. Nothing is shown that nobody reports.
-  mutating func reached(_ campaign: Campaign, _ texts: Texts) {
-    element("dl", [.class("figures")]) { html in
-      let accepted = campaign.outcomes["accepted"] ?? 0
-      for (word, count) in [(Word.targets, campaign.targets), (.ended, campaign.final), (.outcomeAccepted, accepted)] {
-        html.element("div") { html in
-          html.element("dt", texts[word])
-          html.element("dd", texts.number(count))
-          if word != .targets { html.element("dd", texts.percent(count, of: campaign.targets)) }
-        }
-      }
-    }
-    element("p", [.class("quiet small")], texts[.reachedLead])
-  }
 }

@@ -23,10 +23,10 @@ extension CampaignPages {
           html.state(campaign.state, texts)
         }
         html.funnel(campaign, texts, height: 32)
-        html.reached(campaign, texts)
+        CampaignParts.reached(campaign, texts, &html)
       }
-      html.section("results", texts[.results]) { $0.results(of: campaign, texts) }
-      html.section("outcomes", texts[.outcomes]) { $0.reasons(of: campaign, texts, nil) }
+      html.section("results", texts[.results]) { CampaignParts.results(of: campaign, texts, &$0) }
+      html.section("outcomes", texts[.outcomes]) { CampaignParts.reasons(of: campaign, texts, isLinked: false, &$0) }
       html.section("details", texts[.details]) { html in
         html.element("dl", [.class("facts")]) { html in
           facts(of: campaign, &html) { html, time in html.text(texts.exact(time)) }

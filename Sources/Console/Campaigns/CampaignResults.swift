@@ -63,11 +63,14 @@ enum Significance: Equatable {
   }
 }
 
-extension HTML {
+/// What a campaign's page and its report show of its numbers.
+enum CampaignParts {
   /// A table of rates, a line for each result.
-  mutating func results(_ id: String, _ title: Word, _ results: [CampaignResult], _ texts: Texts) {
-    element("h3", [.id(id)], texts[title])
-    table(
+  private static func rates(
+    _ id: String, _ title: Word, _ results: [CampaignResult], _ texts: Texts, _ html: inout HTML
+  ) {
+    html.element("h3", [.id(id)], texts[title])
+    html.table(
       labelledBy: id,
       [
         (texts[title], false), (texts[.resultsEnded], true), (texts[.rateAccepted], true), (texts[.rateFailed], true),
@@ -88,26 +91,41 @@ extension HTML {
   }
 
   /// All results of a campaign, and what the difference of its variants means.
-  mutating func results(of campaign: Campaign, _ texts: Texts) {
-    if campaign.details.isEmpty { return element("p", [.class("empty")], texts[.noOutcomes]) }
+  static func results(of campaign: Campaign, _ texts: Texts, _ html: inout HTML) {
+    if campaign.details.isEmpty { return html.element("p", [.class("empty")], texts[.noOutcomes]) }
     if !campaign.variants.isEmpty {
       let variants = campaign.results(by: \.variant, first: campaign.variants)
-      results("by-variant", .variant, variants, texts)
-      element("p", Self.verdict(variants.prefix(campaign.variants.count), texts))
-      if !campaign.isOver { element("p", [.class("quiet small")], texts[.verdictEarly]) }
+      rates("by-variant", .variant, variants, texts, &html)
+      html.element("p", verdict(variants.prefix(campaign.variants.count), texts))
+      if !campaign.isOver { html.element("p", [.class("quiet small")], texts[.verdictEarly]) }
     }
-    results("by-provider", .provider, campaign.results(by: \.provider), texts)
-    results("by-platform", .platform, campaign.results(by: \.platform), texts)
-    element("p", [.class("quiet small")], texts[.resultsLead])
+    rates("by-provider", .provider, campaign.results(by: \.provider), texts, &html)
+    rates("by-platform", .platform, campaign.results(by: \.platform), texts, &html)
+    html.element("p", [.class("quiet small")], texts[.resultsLead])
   }
 
   /// In plain words.
-  static func verdict(_ variants: some Collection<CampaignResult>, _ texts: Texts) -> String {
+  private static func verdict(_ variants: some Collection<CampaignResult>, _ texts: Texts) -> String {
     let variants = Array(variants)
     switch Significance.of(variants.map { ($0.accepted, $0.tried) }) {
     case .tooFew: return texts(.verdictTooFew, texts.number(Significance.least))
     case .mayBeChance: return texts[.verdictChance]
     case .better(let best, let other): return texts(.verdictBetter, variants[best].name, variants[other].name)
     }
+  }
+
+  /// How far a campaign came: to how many it was aimed, sent, and taken. Nothing is shown that nobody reports.
+  static func reached(_ campaign: Campaign, _ texts: Texts, _ html: inout HTML) {
+    html.element("dl", [.class("figures")]) { html in
+      let accepted = campaign.outcomes["accepted"] ?? 0
+      for (word, count) in [(Word.targets, campaign.targets), (.ended, campaign.final), (.outcomeAccepted, accepted)] {
+        html.element("div") { html in
+          html.element("dt", texts[word])
+          html.element("dd", texts.number(count))
+          if word != .targets { html.element("dd", texts.percent(count, of: campaign.targets)) }
+        }
+      }
+    }
+    html.element("p", [.class("quiet small")], texts[.reachedLead])
   }
 }

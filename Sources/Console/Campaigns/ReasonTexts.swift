@@ -42,11 +42,12 @@ enum ReasonTexts {
   ]
 }
 
-extension HTML {
+extension CampaignParts {
   /// Counts by reason, the largest first: what it means, who acts, and the API's word.
-  mutating func reasons(of campaign: Campaign, _ texts: Texts, _ visitor: Visitor?) {
-    guard !campaign.counts.isEmpty else { return element("p", [.class("empty")], texts[.noOutcomes]) }
-    table(
+  /// `isLinked`: each leads to its deliveries.
+  static func reasons(of campaign: Campaign, _ texts: Texts, isLinked: Bool, _ html: inout HTML) {
+    guard !campaign.counts.isEmpty else { return html.element("p", [.class("empty")], texts[.noOutcomes]) }
+    html.table(
       labelledBy: "outcomes-heading",
       [
         (texts[.outcome], false), (texts[.count], true), (texts[.reason], false), (texts[.whoActs], false),
@@ -61,10 +62,10 @@ extension HTML {
             let link = Link(
               parts: ["campaigns", campaign.id, "deliveries"],
               query: query.filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) })
-            if visitor == nil {
-              html.text(texts.number(count.count))
-            } else {
+            if isLinked {
               html.element("a", [.href(link)], texts.number(count.count))
+            } else {
+              html.text(texts.number(count.count))
             }
           }
           let known = ReasonTexts.of(count.reason)

@@ -110,7 +110,7 @@ extension KeyPages {
 
   func rotate(_ id: String) async -> HTTPServerResponse {
     if let refusal = await spend() { return refusal }
-    let keep = Int64(visit.field("keep")) ?? 86_400
+    let keep = Int64(Whole.read(visit.field("keep"), in: 0...2_592_000) ?? 86_400)
     switch await visitor.ask("POST", ["v1", "keys", id, "rotate"], body: .object([JSONMember("keep", .integer(keep))]))
     {
     case .failure(let problem): return await key(id, refused: problem)

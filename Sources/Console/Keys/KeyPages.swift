@@ -74,7 +74,7 @@ struct KeyPages {
             html.element("a", [.href(Link("keys", key.id))], key.title)
             if key.id == visitor.key.id { html.element("p", texts[.keyYours]) }
           }
-          html.element("td") { $0.state(of: key, now, texts) }
+          html.element("td") { key.state(now, texts, &$0) }
           html.element("td", key.scopes.map { texts.word(ScopeWords.all, $0) }.joined(separator: ", "))
           html.element("td") { html in
             if key.lastUsed == nil { html.text(texts[.never]) } else { html.time(key.lastUsed) }
@@ -96,7 +96,7 @@ struct KeyPages {
     let isWrong = visit.query(Confirmation.field) == Confirmation.wrong
     let page = Frame.page(visitor, title: key.title, section: .operations, status: refused?.status ?? 200) { html in
       html.crumbs([(texts[.operations], Link("operations")), (texts[.keys], Link("keys"))], key.title, texts)
-      html.head(key.title, texts, isLive: false) { $0.state(of: key, console.loop.wallNow, texts) }
+      html.head(key.title, texts, isLive: false) { key.state(console.loop.wallNow, texts, &$0) }
       if let refused { html.refused(refused) }
       if isWrong { html.wrongName(texts[.notTheName]) }
       html.element("div", [.class("columns")]) { html in
@@ -187,11 +187,10 @@ enum ScopeWords {
   ]
 }
 
-extension HTML {
-  mutating func state(of key: ListedKey, _ now: WallTime, _ texts: Texts) {
+extension ListedKey {
+  func state(_ now: WallTime, _ texts: Texts, _ html: inout HTML) {
     let (style, word): (String, Word) =
-      key.has(ended: now)
-      ? ("cancelled", .keyEnded) : key.isRotating(now) ? ("waiting", .keyRotating) : ("done", .active)
-    element("span", [.class("state"), .data(.state, style)], texts[word])
+      has(ended: now) ? ("cancelled", .keyEnded) : isRotating(now) ? ("waiting", .keyRotating) : ("done", .active)
+    html.element("span", [.class("state"), .data(.state, style)], texts[word])
   }
 }

@@ -40,7 +40,7 @@ struct AuditPage {
           let word: Word = next != nil ? .auditGoesOn : kept.isEmpty ? .noAudit : .auditNone
           html.element("p", [.class("empty")], texts[word])
         } else {
-          html.audit(entries, "list-heading", texts)
+          Self.table(entries, "list-heading", texts, &html)
         }
         html.pages(["audit"], kept, next, isFirst: visit.query("cursor").isEmpty, texts)
       }
@@ -104,10 +104,10 @@ enum AuditWords {
   static func style(_ outcome: String) -> String { styles[outcome] ?? "waiting" }
 }
 
-extension HTML {
+extension AuditPage {
   /// Entries of the audit trail, a line each.
-  mutating func audit(_ entries: [JSONValue], _ heading: String, _ texts: Texts) {
-    table(
+  static func table(_ entries: [JSONValue], _ heading: String, _ texts: Texts, _ html: inout HTML) {
+    html.table(
       labelledBy: heading,
       [
         (texts[.when], false), (texts[.who], false), (texts[.what], false), (texts[.object], false),

@@ -77,7 +77,7 @@ extension Console {
       guard let entries = html.items(of: answer) else { return }
       guard !entries.isEmpty else { return html.element("p", [.class("empty")], texts[.noAudit]) }
       html.element("p", [.class("quiet")], texts[.auditLead])
-      html.audit(entries, "audit-heading", texts)
+      AuditPage.table(entries, "audit-heading", texts, &html)
       html.element("p") { $0.element("a", [.href(Link("audit"))], texts[.auditAll]) }
     }
   }

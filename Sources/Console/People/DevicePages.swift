@@ -33,7 +33,8 @@ struct DevicePages {
       if let refused { html.refused(refused) }
       if visit.query(Confirmation.field) == Confirmation.wrong { html.wrongName(texts[.notTheName]) }
       let tags = PeoplePages.texts(device["tags"])
-      html.undo(TagAct.done(visit), tags, visitor, Link("devices", id, "tags"))
+      let forms = TagForms(visitor: visitor, action: Link("devices", id, "tags"))
+      forms.undo(tags, &html)
       if let reason = device["tombstone"]?["reason"]?.string {
         html.element("p", [.class("notice"), .data(.state, "failed")]) { html in
           html.text(texts(.deviceGone, reason))
@@ -48,7 +49,7 @@ struct DevicePages {
         }
         html.element("div") { html in
           facts(of: device, &html)
-          html.section("tags", texts[.tags]) { $0.tags(tags, visitor, Link("devices", id, "tags")) }
+          html.section("tags", texts[.tags]) { forms.list(tags, &$0) }
           more(of: device, &html)
           if visitor.may(.devices) { control(id, &html) }
         }

@@ -66,7 +66,7 @@ struct PeoplePages {
       html.element("h1", texts[.people])
       if let refused { html.refused(refused) }
       let deleted = visit.query("deleted")
-      if let count = Int(deleted), deleted.utf8.count < 8 {
+      if let count = Whole.read(deleted, in: 0...1_000_000) {
         html.element("p", [.class("notice"), .data(.state, "done"), .set(.role, "status")]) { html in
           html.text(texts(.devicesDeleted, texts.number(count)))
         }
@@ -146,11 +146,12 @@ struct PeoplePages {
       if let refused { html.refused(refused) }
       if isWrong { html.wrongName(texts[.notTheName]) }
       let tags = Self.texts(user["tags"])
-      html.undo(TagAct.done(visit), tags, visitor, Link("people", "tags"), user: name)
+      let forms = TagForms(visitor: visitor, action: Link("people", "tags"), user: name)
+      forms.undo(tags, &html)
       html.section("devices", texts[.devices]) { table(devices, &$0) }
       html.section("tags", texts[.userTags]) { html in
         html.element("p", [.class("quiet")], texts[.userTagsLead])
-        html.tags(tags, visitor, Link("people", "tags"), user: name)
+        forms.list(tags, &html)
       }
       guard visitor.may(.devices) else { return }
       html.section("control", texts[.whatYouCanDo]) { html in

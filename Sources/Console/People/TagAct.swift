@@ -43,27 +43,34 @@ struct TagAct: Equatable {
   func isSeen(in tags: [String]) -> Bool { tags.contains(tag) == adds }
 }
 
-extension HTML {
-  /// Tags with a button that removes each, and a field that adds one, for whoever may. `user`: whose they are; nil: those of
-  /// a device, which the action names.
-  mutating func tags(_ tags: [String], _ visitor: Visitor, _ action: Link, user: String? = nil) {
-    let texts = visitor.texts
-    guard visitor.may(.devices) else { return self.tags(tags, texts) }
-    if tags.isEmpty { element("p", [.class("quiet")], texts[.noTags]) }
-    if !tags.isEmpty {
-      element("ul", [.class("tags")]) { html in
+/// Tags on a page, and the forms that change them. `action`: what the forms lead to. `user`: whose the tags are; nil: those
+/// of a device, which the action names.
+struct TagForms {
+  let visitor: Visitor
+  let action: Link
+  var user: String?
+
+  private var texts: Texts { visitor.texts }
+
+  /// With a button that removes each, and a field that adds one, for whoever may.
+  func list(_ tags: [String], _ html: inout HTML) {
+    guard visitor.may(.devices) else { return html.tags(tags, texts) }
+    if tags.isEmpty {
+      html.element("p", [.class("quiet")], texts[.noTags])
+    } else {
+      html.element("ul", [.class("tags")]) { html in
         for tag in tags {
           html.element("li") { html in
             html.text(tag + " ")
-            html.tagForm(TagAct(adds: false, tag: tag), visitor, action, user) { html in
-              html.element(
-                "button", [.set(.ariaLabel, texts(.tagRemove, tag)), .set(.title, texts(.tagRemove, tag))], "×")
+            form(TagAct(adds: false, tag: tag), &html) { html in
+              let title = texts(.tagRemove, tag)
+              html.element("button", [.set(.ariaLabel, title), .set(.title, title)], "×")
             }
           }
         }
       }
     }
-    Frame.form(visitor, action, &self) { html in
+    Frame.form(visitor, action, &html) { html in
       html.hidden("act", TagAct(adds: true, tag: "").word)
       if let user { html.hidden("user", user) }
       html.field("tag", texts[.tagAdd], [.set(.maxLength, "128"), .set(.autocomplete, "off"), .flag(.required)])
@@ -71,10 +78,8 @@ extension HTML {
     }
   }
 
-  private mutating func tagForm(
-    _ act: TagAct, _ visitor: Visitor, _ action: Link, _ user: String?, _ button: (inout HTML) -> Void
-  ) {
-    Frame.form(visitor, action, &self) { html in
+  private func form(_ act: TagAct, _ html: inout HTML, _ button: (inout HTML) -> Void) {
+    Frame.form(visitor, action, &html) { html in
       html.hidden("act", act.word)
       html.hidden("tag", act.tag)
       if let user { html.hidden("user", user) }
@@ -82,13 +87,12 @@ extension HTML {
     }
   }
 
-  /// What was done, and a button that undoes it.
-  mutating func undo(_ act: TagAct?, _ tags: [String], _ visitor: Visitor, _ action: Link, user: String? = nil) {
-    guard let act, act.isSeen(in: tags), visitor.may(.devices) else { return }
-    let texts = visitor.texts
-    element("div", [.class("notice"), .data(.state, "done"), .set(.role, "status")]) { html in
+  /// What the address says was done, if the tags show it, and a button that undoes it.
+  func undo(_ tags: [String], _ html: inout HTML) {
+    guard let act = TagAct.done(visitor.visit), act.isSeen(in: tags), visitor.may(.devices) else { return }
+    html.element("div", [.class("notice"), .data(.state, "done"), .set(.role, "status")]) { html in
       html.element("p", texts(act.adds ? .tagAdded : .tagRemoved, act.tag))
-      html.tagForm(act.reverse, visitor, action, user) { html in
+      form(act.reverse, &html) { html in
         html.element("button", texts(act.adds ? .tagUndoAdd : .tagUndoRemove, act.tag))
       }
     }
