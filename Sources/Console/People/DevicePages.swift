@@ -138,7 +138,7 @@ struct DevicePages {
           (Word.provider, "provider"), (.platform, "platform"), (.appVersion, "app_version"),
           (.language, "language"), (.deviceZone, "tz"), (.tokenKind, "token_kind"),
           (.tokenEnvironment, "environment"), (.bundleID, "bundle_id"), (.token, "token"),
-          (.activityToken, "live_activity_token"), (.activity, "activity_id"),
+          (.activityToken, "live_activity_token"), (.liveActivity, "activity_id"),
         ] {
           html.fact(texts[word], device[name]?.string)
         }

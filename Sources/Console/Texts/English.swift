@@ -302,7 +302,7 @@ extension Texts {
       .tokenEnvironment: "Environment of the token",
       .bundleID: "Bundle id",
       .activityToken: "Token of the Live Activity",
-      .activity: "Live Activity",
+      .liveActivity: "Live Activity",
       .goneSince: "Gone since",
       .goneBy: "Found by",
       .nextAttempt: "Next attempt:",

@@ -318,7 +318,7 @@ extension Texts {
       .tokenEnvironment: "Umgebung des Tokens",
       .bundleID: "Bundle-Id",
       .activityToken: "Token der Live-Aktivität",
-      .activity: "Live-Aktivität",
+      .liveActivity: "Live-Aktivität",
       .goneSince: "Weg seit",
       .goneBy: "Bemerkt bei",
       .nextAttempt: "Nächster Versuch:",
