@@ -3,6 +3,9 @@ import HTTPServer
 
 /// What may be done with a campaign.
 extension CampaignPages {
+  /// Of the address of a replay that could not hold all.
+  static let moreField = "more"
+
   func acts(_ campaign: Campaign, _ isWrong: Bool, _ html: inout HTML) {
     html.section("control", texts[.whatYouCanDo]) { html in
       html.element("div", [.class("actions")]) { html in
@@ -80,7 +83,9 @@ extension CampaignPages {
     let key = Header("idempotency-key", "console-" + mark)
     switch await visitor.ask("POST", ["v1", "messages", id, "replay"], headers: [key]) {
     case .failure(let problem): return await page(id, refused: problem)
-    case .success(let made): return console.redirect(Link("campaigns", made["id"]?.string ?? id))
+    case .success(let made):
+      let more = made["next_after"]?.string == nil ? [] : [(name: Self.moreField, value: "1")]
+      return console.redirect(Link(parts: ["campaigns", made["id"]?.string ?? id], query: more))
     }
   }
 }

@@ -42,6 +42,11 @@ struct CampaignPages {
       html.head(campaign.title(texts), texts, isLive: live != nil)
       if let refused { html.refused(refused) }
       if isWrong { html.wrongName(texts[.cancelWrong]) }
+      if let parent = campaign.replayOf, visit.query(Self.moreField) == "1" {
+        html.element("p", [.class("notice"), .data(.state, "waiting"), .set(.role, "status")]) { html in
+          html.element("a", [.href(Link("campaigns", parent))], texts[.replayMore])
+        }
+      }
       html.section("progress", texts[.progress], live: live) { html in
         if campaign.state == "paused" {
           let isBrake = campaign.pausedReason == "error_brake"

@@ -255,6 +255,8 @@ extension Texts {
       .replayLead:
         "%1 failed and %2 came too late. They get the same message again, as a new campaign. Whom an earlier one of these reached is left out.",
       .replayButton: "Send again to %1",
+      .replayMore:
+        "One campaign could not hold all of them. Some are left: send again once more from the campaign that it came from.",
       .duplicate: "Duplicate into a draft",
       .notTheName: "That is not the name: nothing was done.",
       .kindAlert: "notification",

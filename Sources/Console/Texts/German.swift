@@ -271,6 +271,8 @@ extension Texts {
       .replayLead:
         "Bei %1 schlug es fehl, bei %2 kam es zu spät. Sie bekommen dieselbe Nachricht noch einmal, als neue Kampagne. Wen eine frühere Wiederholung erreicht hat, der bleibt aus.",
       .replayButton: "Noch einmal an %1 senden",
+      .replayMore:
+        "Eine Kampagne konnte nicht alle aufnehmen. Es sind noch welche übrig: Senden Sie von der ursprünglichen Kampagne aus noch einmal.",
       .duplicate: "Als Entwurf kopieren",
       .notTheName: "Das ist nicht der Name: Es wurde nichts getan.",
       .kindAlert: "Mitteilung",

@@ -69,7 +69,7 @@ enum Word: String, CaseIterable {
     reasonUnregistered, reasonWrongToken, reasonTopic, reasonTooLarge, reasonInvalidArgument, reasonFirebaseKeys,
     deliveries, deliveriesOf, deliveriesNone, deliveriesGoOn, deliveriesLater, deviceDeleted, pages, nextPage,
     firstPage, report, reportMade, reportBack, lookCloser, allDeliveries, deliveriesCSV, labels, labelHint, replayOf,
-    replayedBy, draftOf, pausedByBrake, replay, replayLead, replayButton, duplicate, notTheName, kindAlert,
+    replayedBy, draftOf, pausedByBrake, replay, replayLead, replayButton, replayMore, duplicate, notTheName, kindAlert,
     kindBackground, kindLiveActivity, kindVoIP, kindLocation, kindComplication, kindFileProvider, kindMDM,
     kindPushToTalk, kindWidgets, kindControls
 
