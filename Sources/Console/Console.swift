@@ -51,7 +51,7 @@ package final class Console: WebPages {
     switch await found(visit) {
     case .none where visit.isFollowedFromElsewhere: return Frame.again(visit)
     case .none: return signInPage(visit, status: request.method == "POST" || visit.isRefresh ? 401 : 200)
-    case .unavailable(let detail): return unavailable(detail, visit)
+    case .unavailable(let problem): return unavailable(problem, visit)
     case .visitor(let visitor): return await answer(path, visitor)
     }
   }
@@ -68,16 +68,13 @@ package final class Console: WebPages {
     switch (path.first, path.count) {
     case (nil, _): await overview(visitor)
     case ("campaigns", 1): await campaigns(visitor)
-    case ("campaigns", 2): await campaign(path[1], visitor)
-    case ("compose", 1): await compose(visitor)
-    case ("compose", 2) where path[1] == "tags": await suggestedTags(visitor)
-    case ("drafts", 1): await drafts(visitor)
-    case ("drafts", 2): await draft(path[1], visitor)
-    case ("drafts", 3) where path[2] == "send": await sendPage(path[1], visitor)
-    case ("test-lists", 1): await testLists(visitor)
-    case ("people", 1): await people(visitor)
-    case ("devices", 2): await device(path[1], visitor)
+    case ("campaigns", _): await CampaignPages(console: self, visitor: visitor).view(path.dropFirst())
+    case ("compose", _), ("drafts", _), ("test-lists", _):
+      await ComposePages(console: self, visitor: visitor).view(path)
+    case ("people", _), ("devices", _): await PeoplePages(console: self, visitor: visitor).view(path)
     case ("operations", 1): await operations(visitor)
+    case ("keys", _): await KeyPages(console: self, visitor: visitor).view(path.dropFirst())
+    case ("audit", 1): await AuditPage(console: self, visitor: visitor).page()
     default: nil
     }
   }
@@ -85,12 +82,10 @@ package final class Console: WebPages {
   /// Does something, and leads to a page. Nil: there is no such act.
   private func act(_ path: [String], _ visitor: Visitor) async -> HTTPServerResponse? {
     switch (path.first, path.count) {
-    case ("campaigns", 3): await control(path[1], path[2], visitor)
-    case ("compose", 1): await composed(visitor)
-    case ("compose", 2) where path[1] == "check": await checked(visitor)
-    case ("drafts", 3): await decide(on: path[1], path[2], visitor)
-    case ("test-lists", 1): await keepTestList(visitor)
-    case ("test-lists", 2) where path[1] == "delete": await deleteTestList(visitor)
+    case ("campaigns", _): await CampaignPages(console: self, visitor: visitor).act(path.dropFirst())
+    case ("compose", _), ("drafts", _), ("test-lists", _): await ComposePages(console: self, visitor: visitor).act(path)
+    case ("people", _), ("devices", _): await PeoplePages(console: self, visitor: visitor).act(path)
+    case ("keys", _): await KeyPages(console: self, visitor: visitor).act(path.dropFirst())
     case ("prunes", 2): await decide(prunes: path[1], visitor)
     case ("sign-out", 1): await signOut(visitor, everywhere: false)
     case ("sign-out-everywhere", 1): await signOut(visitor, everywhere: true)

@@ -2,11 +2,11 @@ import Store
 
 /// What the audit trail needs to know of operations, from the table of endpoints.
 enum AuditedOperations {
-  /// Their names, of the API and of commands.
+  /// Their names, of the API, of commands and of sessions of the console.
   static let names: [String] =
     Endpoint.all.compactMap { endpoint in
       if case .none = endpoint.audit { nil } else { endpoint.operation }
-    } + ["repairRegistry"]
+    } + ["repairRegistry"] + Service.SessionAct.allCases.map(\.rawValue)
 
   /// Where the entries of an operation are, unless it was refused. Entries push out only others of their trail.
   static func trail(of endpoint: Endpoint) -> AuditTrailName {

@@ -127,6 +127,28 @@ final class Auditor {
     return try result.get()
   }
 
+  /// Somebody begins or ends a session by a key. `isRefused`: of what came of it.
+  func record<Value>(
+    _ operation: String, of key: (app: AppID, id: String), _ request: HTTPServerRequest,
+    isRefused: (Value) -> Bool, _ work: () async throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    var entry = AuditEntry(operation: operation, at: loop.wallNow)
+    (entry.key, entry.address) = (key.id, request.peer)
+    var act = try await trail.begin(entry, app: key.app, in: .acts)
+    let result: Result<Value, StoreError>
+    do throws(StoreError) {
+      let value = try await work()
+      act.entry.outcome = isRefused(value) ? .refused : .done
+      result = .success(value)
+    } catch {
+      act.entry.outcome = .failed
+      result = .failure(error)
+    }
+    act.entry.at = loop.wallNow
+    await end(act)
+    return try result.get()
+  }
+
   private func entry(_ endpoint: Endpoint, _ call: Call) -> AuditEntry {
     var entry = AuditEntry(operation: endpoint.operation ?? endpoint.path, at: call.now)
     entry.at = loop.wallNow
@@ -137,7 +159,9 @@ final class Auditor {
       ? nil : Self.shown(call.parameters.map(AuditEntry.withoutSecret).joined(separator: "/"), Self.longestObject)
     let query = call.request.query.filter { !["cursor", "limit"].contains($0.name) }
     if !query.isEmpty {
-      entry.query = Self.shown(query.map { "\($0.name)=\($0.value)" }.joined(separator: "&"), Self.longestObject)
+      // A token is no word for a trail.
+      entry.query = Self.shown(
+        query.map { "\($0.name)=\($0.name == "token" ? "…" : $0.value)" }.joined(separator: "&"), Self.longestObject)
     }
     entry.requestID = call.request.header("x-request-id").flatMap {
       $0.isEmpty ? nil : Self.shown($0, Self.longestName)

@@ -1,5 +1,6 @@
 import Domain
 import HTTPServer
+import Intake
 import JSON
 import Store
 
@@ -66,6 +67,7 @@ private struct DevicePagePlace {
 /// All devices of an app, page by page or as a whole.
 struct DeviceListCalls {
   let store: Store
+  let configuration: AdoptedConfiguration
 
   private static let deviceMark = "v:"
   /// Records that are read at a time; with filters more, as few of them may be wanted.
@@ -80,6 +82,7 @@ struct DeviceListCalls {
   func listDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let query = DeviceQuery(call)
     let app = call.app
+    let addresses = try addresses(call)
     let listing = Listing<StoredDevice>(
       write: { stored, writer in
         writer.beginObject()
@@ -87,6 +90,7 @@ struct DeviceListCalls {
         writer.endObject()
       }, columns: StoredDevice.columns, row: \.row,
       page: { [self] cursor, limit throws(Problem) in
+        if let addresses { return ListingPage(items: try await owners(of: addresses, query, app), next: nil) }
         let place = try cursor.map { cursor throws(Problem) in
           try call.place(of: cursor, marked: Self.deviceMark) { DevicePagePlace(text: $0) }
         }
@@ -99,6 +103,46 @@ struct DeviceListCalls {
         return ListingPage(items: items, next: next.map { call.cursor(at: $0.text, marked: Self.deviceMark) })
       })
     return try await listing.answer(call)
+  }
+
+  /// Where a token could be registered; nil: none is asked for. A token is one provider's, so that one is looked for.
+  private func addresses(_ call: Call) throws(Problem) -> [Address]? {
+    guard let token = call.request.query("token") else { return nil }
+    func refuse(_ name: String, _ code: Violation.Code, _ detail: String) -> Problem {
+      var violation = Violation("", code, detail)
+      violation.parameter = name
+      return Problem(.invalidParameter, detail, violations: [violation])
+    }
+    guard !token.isEmpty, token.utf8.count <= TokenRules.longest else {
+      throw refuse("token", .invalidFormat, "`token` must have 1–\(TokenRules.longest) bytes")
+    }
+    guard let name = call.request.query("provider"), let rules = configuration.tokenRules[ProviderName(rawValue: name)]
+    else { throw refuse("provider", .required, "`token` needs `provider`, one of them: a token is one provider's") }
+    let isWellFormed =
+      rules.form == .document
+      ? !token.utf8.contains(0) : token.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "/") }
+    guard isWellFormed else { throw refuse("token", .invalidFormat, "`token` has letters that no token has") }
+    let read: TokenRules.Token
+    do throws(TokenRules.Fault) {
+      read = try rules.read(token, .device)
+    } catch {
+      throw refuse("token", .invalidFormat, error.detail)
+    }
+    return Environment.allCases.map {
+      Address(provider: ProviderName(rawValue: name), token: read.text, environment: $0, bundleID: read.bundleID)
+    }
+  }
+
+  /// The devices that hold a token, by the index that registrations use: one for each environment at most.
+  private func owners(of addresses: [Address], _ query: DeviceQuery, _ app: AppID) async throws(Problem)
+    -> [StoredDevice]
+  {
+    do throws(StoreError) {
+      return try await store.tokens.owners(of: addresses, app: app).compactMap { $0 }
+        .filter { query.takes($0) && (query.user == nil || $0.device.user == query.user) }
+    } catch {
+      throw Problem(error)
+    }
   }
 
   private func devices(

@@ -8,7 +8,8 @@ extension Endpoint {
     Endpoint(
       "listDevices", "GET", "/v1/devices", .key([.devices, .read]),
       query: [
-        "limit", "cursor", "user", "tag", "provider", "platform", "environment", "token_kind", "status", "format",
+        "limit", "cursor", "user", "tag", "provider", "platform", "environment", "token_kind", "status", "token",
+        "format",
       ], "List or export devices, including dead ones",
       answers: [.list("A page; all devices as NDJSON or CSV", "Device", "Device")],
       problems: [.invalidCursor]

@@ -123,6 +123,11 @@ package enum OpenAPI {
         case "cursor": .make([("type", "string"), ("minLength", .integer(1)), ("pattern", "^[A-Za-z0-9_-]+$")])
         case "bundle_id", "credential", "message", "name", "tag", "user":
           .make([("type", "string"), ("minLength", .integer(1))])
+        case "token":
+          .make([
+            ("type", "string"), ("minLength", .integer(1)), ("maxLength", .integer(Int64(TokenRules.longest))),
+            ("description", "The whole token, with `provider`: the device that holds it."),
+          ])
         case "status": words(StoredDevice.Status.allCases.map(\.rawValue))
         case "token_kind": words(TokenKind.allCases.map(\.rawValue))
         case "state": words(endpoint.states)

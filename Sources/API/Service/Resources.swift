@@ -104,7 +104,7 @@ final class Resources {
       loop: loop, store: store, configuration: configuration,
       stock: DeviceStock(loop: loop, store: store, configuration: configuration), tagStock: tagStock,
       anonymous: AnonymousDevices(loop: loop), bodies: bodies, bound: settings.lineOfDevices)
-    deviceLists = DeviceListCalls(store: store)
+    deviceLists = DeviceListCalls(store: store, configuration: configuration)
     timelines = TimelineCalls(store: store)
     prunes = PruneCalls(store: store, configuration: configuration, log: log)
     users = UserCalls(store: store)

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 package import HTTPServer
 import Loop
 package import Store
@@ -74,6 +74,20 @@ extension Service {
     do throws(Problem) { return .success(try await identity(of: shown, request, scopes)) } catch {
       return .failure(error)
     }
+  }
+
+  /// What somebody does with sessions of the pages: in the audit trail beside the operations.
+  package enum SessionAct: String, CaseIterable, Sendable { case signIn, signOut, signOutEverywhere }
+
+  /// Names that entries of the audit trail may have.
+  package static var auditedOperations: [String] { AuditedOperations.names }
+
+  /// Does it: it begins when the audit trail has its entry. `isRefused`: of what came of it.
+  package func record<Value>(
+    _ act: SessionAct, of key: (app: AppID, id: String), _ request: HTTPServerRequest,
+    isRefused: (Value) -> Bool = { _ in false }, _ work: () async throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    try await auditor.record(act.rawValue, of: key, request, isRefused: isRefused, work)
   }
 
   /// An operation for somebody who is signed in: with all the checks, limits, counts and audit of a request that came

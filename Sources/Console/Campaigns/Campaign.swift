@@ -20,12 +20,24 @@ struct Campaign {
   var retrying: Int
   var blocked: Int
   var outcomes: [String: Int]
+  /// By provider, outcome and reason.
   var counts: [Count]
+  /// By platform and variant, too.
+  var details: [Count]
+  /// Names of its variants, in its order.
+  var variants: [String]
+  var labels: [(key: String, value: String)]
+  var replayOf: String?
+  var replayedBy: [String]
+  var draftOf: String?
+  var pausedReason: String?
 
   struct Count {
     var provider: String
     var outcome: String
     var reason: String
+    var platform = ""
+    var variant = ""
     var count: Int
 
     func isLike(_ other: Count) -> Bool {
@@ -54,13 +66,22 @@ struct Campaign {
     outcomes = [:]
     for member in report["outcomes"]?.object ?? [] { outcomes[member.key] = number(member.value) }
     counts = []
+    details = []
+    variants = (report["variants"]?.array ?? []).compactMap { $0["name"]?.string }
+    labels = (report["labels"]?.object ?? []).map { ($0.key, $0.value.string ?? "") }
+    replayOf = report["replay_of"]?.string
+    replayedBy = (report["replayed_by"]?.array ?? []).compactMap(\.string)
+    draftOf = report["draft_of"]?.string
+    pausedReason = report["paused_reason"]?.string
     for item in report["counts"]?.array ?? [] {
       let count = Count(
         provider: item["provider"]?.string ?? "", outcome: item["outcome"]?.string ?? "",
-        reason: item["reason"]?.string ?? "", count: number(item["count"]))
+        reason: item["reason"]?.string ?? "", platform: item["platform"]?.string ?? "",
+        variant: item["variant"]?.string ?? "", count: number(item["count"]))
+      details.append(count)
       // The API counts by platform and variant, too.
       if let place = counts.firstIndex(where: { $0.isLike(count) }) {
-        counts[place].count += count.count
+        counts[place].count &+= count.count
       } else {
         counts.append(count)
       }
@@ -76,6 +97,8 @@ struct Campaign {
   }
 
   var link: Link { Link("campaigns", id) }
+  /// What a replay sends to again.
+  var again: Int { (outcomes["failed"] ?? 0) &+ (outcomes["expired"] ?? 0) }
   /// What is to be written to cancel it.
   var confirmation: String { name.isEmpty ? id : name }
   func title(_ texts: Texts) -> String { name.isEmpty ? texts[.untitled] : name }

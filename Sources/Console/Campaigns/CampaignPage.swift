@@ -2,53 +2,91 @@ import Domain
 import HTTPServer
 import Store
 
-extension Console {
-  private static let confirmField = "confirm"
-  private static let wrongName = "wrong"
+/// The pages of one campaign.
+struct CampaignPages {
+  let console: Console
+  let visitor: Visitor
 
-  /// One campaign, live while it is sent.
-  func campaign(_ id: String, _ visitor: Visitor) async -> HTTPServerResponse {
-    let texts = visitor.texts
-    let confirmationFailed = visitor.visit.query(Self.confirmField) == Self.wrongName
+  var texts: Texts { visitor.texts }
+  var visit: Visit { visitor.visit }
+
+  /// `path`: behind `campaigns`, with an id at least. Nil: there is no such page.
+  func view(_ path: ArraySlice<String>) async -> HTTPServerResponse? {
+    guard let id = path.first, path.count <= 2 else { return nil }
+    return switch path.dropFirst().first {
+    case nil: await page(id)
+    case "deliveries": await deliveries(id)
+    case "deliveries.csv":
+      await console.download(
+        ["v1", "messages", id, "deliveries"], query: [("format", "csv")] + Self.kept(visit),
+        filename: "deliveries-\(id).csv", visitor, section: .campaigns)
+    case "report": await report(id)
+    default: nil
+    }
+  }
+
+  /// One campaign, live while it is sent. `refused`: what was asked for and not done.
+  func page(_ id: String, refused: ToldProblem? = nil) async -> HTTPServerResponse {
     let report: JSONValue
     switch await visitor.get("v1", "messages", id) {
-    case .failure(let problem): return refusal(problem, visitor, section: .campaigns)
+    case .failure(let problem): return console.refusal(problem, visitor, section: .campaigns)
     case .success(let found): report = found
     }
     let campaign = Campaign(report)
+    let isWrong = visit.query(Confirmation.field) == Confirmation.wrong
     let live = campaign.isOver ? nil : 2
-    return Frame.page(visitor, title: campaign.title(texts), section: .campaigns) { html in
+    let page = Frame.page(
+      visitor, title: campaign.title(texts), section: .campaigns, status: refused?.status ?? 200
+    ) { html in
       html.crumbs([(texts[.campaigns], Link("campaigns"))], campaign.title(texts), texts)
       html.head(campaign.title(texts), texts, isLive: live != nil)
-      if confirmationFailed {
-        html.element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
-          html.element("p") { $0.element("a", [.href(Link(fragment: "confirm"))], texts[.cancelWrong]) }
+      if let refused { html.refused(refused) }
+      if isWrong { html.wrongName(texts[.cancelWrong]) }
+      if let parent = campaign.replayOf, visit.query(Self.moreField) == "1" {
+        html.element("p", [.class("notice"), .data(.state, "waiting"), .set(.role, "status")]) { html in
+          html.element("a", [.href(Link("campaigns", parent))], texts[.replayMore])
         }
       }
       html.section("progress", texts[.progress], live: live) { html in
         if campaign.state == "paused" {
-          html.element("p", [.class("notice"), .data(.state, "paused")], texts[.pausedNotice])
+          let isBrake = campaign.pausedReason == "error_brake"
+          html.element(
+            "p", [.class("notice"), .data(.state, "paused")], texts[isBrake ? .pausedByBrake : .pausedNotice])
         }
         html.line(campaign, texts, isLink: false)
         html.funnel(campaign, texts, height: 32)
       }
       html.element("div", [.class("columns")]) { html in
         html.element("div") { html in
-          outcomes(of: campaign, texts, live, &html)
-          reasons(of: campaign, texts, live, &html)
+          outcomes(of: campaign, live, &html)
+          html.section("results", texts[.results], live: live.map { _ in 5 }) {
+            CampaignParts.results(of: campaign, texts, &$0)
+          }
+          html.section("outcomes", texts[.outcomes], live: live) { html in
+            CampaignParts.reasons(of: campaign, texts, isLinked: true, &html)
+          }
         }
         html.element("div") { html in
-          facts(of: campaign, texts, live, &html)
-          if visitor.may(.send), !campaign.isOver { control(of: campaign, visitor, confirmationFailed, &html) }
+          html.section("details", texts[.details], live: live.map { _ in 10 }) { html in
+            html.element("dl", [.class("facts")]) { html in
+              facts(of: campaign, &html) { html, time in html.time(time) }
+              related(campaign, &html)
+            }
+          }
+          links(campaign, &html)
+          if visitor.may(.send) { acts(campaign, isWrong, &html) }
         }
       }
     }
+    return page.adding(refused?.again ?? [])
   }
 
-  private func outcomes(of campaign: Campaign, _ texts: Texts, _ live: Int?, _ html: inout HTML) {
+  private func outcomes(of campaign: Campaign, _ live: Int?, _ html: inout HTML) {
     html.section("funnel", texts[.funnel], live: live) { html in
+      CampaignParts.reached(campaign, texts, &html)
+      html.element("h3", [.id("ends")], texts[.outcome])
       html.table(
-        labelledBy: "funnel-heading", [(texts[.outcome], false), (texts[.count], true), (texts[.share], true)]
+        labelledBy: "ends", [(texts[.outcome], false), (texts[.count], true), (texts[.share], true)]
       ) { html in
         for (part, count) in campaign.parts {
           html.element("tr") { html in
@@ -67,86 +105,66 @@ extension Console {
     }
   }
 
-  private func reasons(of campaign: Campaign, _ texts: Texts, _ live: Int?, _ html: inout HTML) {
-    html.section("outcomes", texts[.outcomes], live: live) { html in
-      guard !campaign.counts.isEmpty else { return html.element("p", [.class("empty")], texts[.noOutcomes]) }
-      html.table(
-        labelledBy: "outcomes-heading",
-        [
-          (texts[.provider], false), (texts[.outcome], false), (texts[.reason], false), (texts[.count], true),
-          (texts[.whatToDo], false),
-        ]
-      ) { html in
-        for count in campaign.counts.sorted(by: { $0.count > $1.count }) {
-          html.element("tr") { html in
-            html.element("th", [.set(.scope, "row")], count.provider)
-            html.element("td") { $0.state(count.outcome, texts) }
-            html.element("td") { if !count.reason.isEmpty { $0.element("q", [.class("answer")], count.reason) } }
-            html.number(texts.number(count.count))
-            html.element("td", Campaign.Part(rawValue: count.outcome)?.fix.map { texts[$0] } ?? "")
+  /// `time`: writes one.
+  func facts(of campaign: Campaign, _ html: inout HTML, _ time: (inout HTML, String) -> Void) {
+    html.fact(texts[.kind], texts.word(KindWords.all, campaign.kind))
+    if let audience = campaign.audience { html.fact(texts[.audience]) { $0.element("code", audience) } }
+    html.fact(texts[.targets], texts.number(campaign.targets))
+    let times = [
+      (Word.acceptedAt, campaign.acceptedAt), (.startsAt, campaign.startsAt), (.completedAt, campaign.completedAt),
+    ]
+    for case (let word, let at?) in times { html.fact(texts[word]) { time(&$0, at) } }
+    html.fact(texts[.duration], campaign.duration.map { texts.duration(milliseconds: $0) })
+    if !campaign.labels.isEmpty {
+      html.fact(texts[.labels]) { html in
+        html.element("ul", [.class("tags")]) { html in
+          for (key, value) in campaign.labels {
+            html.element("li") { html in
+              let label = key + ":" + value
+              html.element("a", [.href(Link(parts: ["campaigns"], query: [("label", label)]))], label)
+            }
           }
         }
       }
     }
+    html.fact("Id") { $0.element("code", campaign.id) }
   }
 
-  private func facts(of campaign: Campaign, _ texts: Texts, _ live: Int?, _ html: inout HTML) {
-    html.section("details", texts[.details], live: live == nil ? nil : 10) { html in
-      html.element("dl", [.class("facts")]) { html in
-        html.fact(texts[.kind], campaign.kind)
-        if let audience = campaign.audience { html.fact(texts[.audience]) { $0.element("code", audience) } }
-        html.fact(texts[.targets], texts.number(campaign.targets))
-        html.fact(texts[.acceptedAt]) { $0.time(campaign.acceptedAt) }
-        if let start = campaign.startsAt { html.fact(texts[.startsAt]) { $0.time(start) } }
-        if let end = campaign.completedAt { html.fact(texts[.completedAt]) { $0.time(end) } }
-        html.fact(texts[.duration], campaign.duration.map { texts.duration(milliseconds: $0) })
-        html.fact("Id") { $0.element("code", campaign.id) }
-      }
+  /// Where it came from, and what became of it.
+  private func related(_ campaign: Campaign, _ html: inout HTML) {
+    if let parent = campaign.replayOf {
+      html.fact(texts[.replayOf]) { $0.element("a", [.href(Link("campaigns", parent))], parent) }
     }
-  }
-
-  private func control(of campaign: Campaign, _ visitor: Visitor, _ isWrong: Bool, _ html: inout HTML) {
-    let texts = visitor.texts
-    html.section("control", texts[.whatYouCanDo]) { html in
-      let (act, word): (String, Word) = campaign.state == "paused" ? ("resume", .resume) : ("pause", .pause)
-      html.element("div", [.class("actions")]) { html in
-        Frame.form(visitor, Link("campaigns", campaign.id, act), &html) { $0.element("button", texts[word]) }
-      }
-      html.element("details", [.class("act"), .flag(.open, isWrong)]) { html in
-        html.element("summary", texts[.cancel])
-        Frame.form(visitor, Link("campaigns", campaign.id, "cancel"), &html) { html in
-          let isKnown = campaign.left > 0
-          html.element("p", isKnown ? texts(.cancelLead, texts.number(campaign.left)) : texts[.cancelUnknown])
-          html.element("p", [.class("field")]) { html in
-            html.element("label", [.set(.for, "confirm")], texts(.cancelName, campaign.confirmation))
-            html.void(
-              "input",
-              [
-                .id("confirm"), .set(.name, Self.confirmField), .set(.autocomplete, "off"), .set(.maxLength, "300"),
-                .flag(.required), .set(.ariaInvalid, isWrong ? "true" : "false"),
-              ])
-          }
-          html.element("p", [.class("actions")]) { $0.element("button", [.class("danger")], texts[.cancelButton]) }
-        }
+    if let draft = campaign.draftOf { html.fact(texts[.draftOf]) { $0.element("code", draft) } }
+    guard !campaign.replayedBy.isEmpty else { return }
+    html.fact(texts[.replayedBy]) { html in
+      for id in campaign.replayedBy {
+        html.element("p") { $0.element("a", [.href(Link("campaigns", id))], id) }
       }
     }
   }
 
-  /// Pauses, resumes or cancels; then the page of the campaign shows what has become of it.
-  func control(_ id: String, _ act: String, _ visitor: Visitor) async -> HTTPServerResponse {
-    guard ["pause", "resume", "cancel"].contains(act) else { return refusal(404, .noSuchPage, visitor.visit) }
-    if act == "cancel" {
-      switch await visitor.get("v1", "messages", id) {
-      case .failure(let problem): return refusal(problem, visitor, section: .campaigns)
-      case .success(let report):
-        guard visitor.visit.field(Self.confirmField) == Campaign(report).confirmation else {
-          return redirect(Link(parts: ["campaigns", id], query: [(Self.confirmField, Self.wrongName)]))
-        }
+  private func links(_ campaign: Campaign, _ html: inout HTML) {
+    html.section("look", texts[.lookCloser]) { html in
+      html.element("p") { html in
+        html.element("a", [.href(Link("campaigns", campaign.id, "deliveries"))], texts[.allDeliveries])
+      }
+      html.element("p") { html in
+        html.element("a", [.href(Link("campaigns", campaign.id, "report"))], texts[.report])
+      }
+      guard visitor.may(.export) else { return }
+      html.element("p") { html in
+        html.element("a", [.href(Link("campaigns", campaign.id, "deliveries.csv"))], texts[.deliveriesCSV])
       }
     }
-    switch await visitor.ask("POST", ["v1", "messages", id, act]) {
-    case .failure(let problem): return refusal(problem, visitor, section: .campaigns)
-    case .success: return redirect(Link("campaigns", id))
-    }
   }
+}
+
+/// What kinds of messages are called.
+enum KindWords {
+  static let all: [String: Word] = [
+    "alert": .kindAlert, "background": .kindBackground, "live_activity": .kindLiveActivity, "voip": .kindVoIP,
+    "location": .kindLocation, "complication": .kindComplication, "file_provider": .kindFileProvider, "mdm": .kindMDM,
+    "push_to_talk": .kindPushToTalk, "widgets": .kindWidgets, "controls": .kindControls,
+  ]
 }

@@ -11,22 +11,23 @@ extension Console {
     var query = (Self.filters + ["state", "cursor"]).map { (name: $0, value: visit.query($0)) }
     query.append(("limit", "50"))
     // Days of UTC, each from its beginning to its end.
-    query = query.map { part in
-      guard ["from", "to"].contains(part.name), part.value.count == 10 else { return part }
-      guard part.name == "to", let day = WallTime(rfc3339: part.value + "T00:00:00Z") else {
-        return (part.name, part.value + "T00:00:00Z")
-      }
-      return (part.name, WallTime(milliseconds: day.milliseconds + 86_400_000).rfc3339)
-    }
+    query = query.map { (name: $0.name, value: Day.time($0.name, $0.value)) }
     let answer: JSONValue
     switch await visitor.ask("GET", ["v1", "messages"], query: query.filter { !$0.value.isEmpty }) {
+    // What was typed stays, beside what is wrong with it.
+    case .failure(let problem) where [400, 422].contains(problem.status):
+      return Frame.page(visitor, title: texts[.campaigns], section: .campaigns, status: problem.status) { html in
+        html.element("h1", texts[.campaigns])
+        html.refused(problem)
+        filters(visit, problem, &html)
+      }
     case .failure(let problem): return refusal(problem, visitor, section: .campaigns)
     case .success(let page): answer = page
     }
     let all = (answer["items"]?.array ?? []).map(Campaign.init)
     return Frame.page(visitor, title: texts[.campaigns], section: .campaigns) { html in
       html.head(texts[.campaigns], texts, isLive: true)
-      filters(visit, &html)
+      filters(visit, nil, &html)
       html.section("list", texts[.allCampaigns], live: 5) { html in
         Self.table(
           of: all, "list-heading", texts, isFiltered: query.contains { $0.name != "limit" && !$0.value.isEmpty }, &html)
@@ -35,7 +36,7 @@ extension Console {
     }
   }
 
-  private func filters(_ visit: Visit, _ html: inout HTML) {
+  private func filters(_ visit: Visit, _ problem: ToldProblem?, _ html: inout HTML) {
     let texts = visit.texts
     html.element(
       "form", [.class("filters"), .set(.method, "get"), .action(Link("campaigns")), .set(.ariaLabel, texts[.filter])]
@@ -45,7 +46,9 @@ extension Console {
           html.text(texts[word] + " ")
           html.void(
             "input",
-            [.set(.type, "search"), .set(.name, name), .set(.value, visit.query(name)), .set(.maxLength, "300")])
+            [.set(.type, "search"), .set(.name, name), .set(.value, visit.query(name)), .set(.maxLength, "300")]
+              + (name == "label" ? [.set(.placeholder, texts[.labelHint])] : []))
+          if let fault = problem?.fault(at: name) { html.element("span", [.class("error")], fault) }
         }
       }
       html.element("label") { html in
@@ -62,6 +65,7 @@ extension Console {
         html.element("label") { html in
           html.text(texts[word] + " ")
           html.void("input", [.set(.type, "date"), .set(.name, name), .set(.value, visit.query(name))])
+          if let fault = problem?.fault(at: name) { html.element("span", [.class("error")], fault) }
         }
       }
       html.element("button", [.class("primary")], texts[.apply])

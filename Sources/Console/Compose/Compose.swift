@@ -8,94 +8,124 @@ struct TestListNames {
   var names: [String] = []
 }
 
-extension Console {
+/// Writing a message: the form, what it would come to, and what its buttons do.
+struct ComposePages {
+  let console: Console
+  let visitor: Visitor
+
+  var texts: Texts { visitor.texts }
+  var visit: Visit { visitor.visit }
+
+  /// `path`: with `compose`, `drafts` or `test-lists` first. Nil: there is no such page.
+  func view(_ path: [String]) async -> HTTPServerResponse? {
+    switch (path[0], path.count) {
+    case ("compose", 1): await compose()
+    case ("compose", 2) where path[1] == "tags": await suggestedTags()
+    case ("drafts", 1): await DraftPages(console: console, visitor: visitor).list()
+    case ("drafts", 2): await draft(path[1])
+    case ("drafts", 3) where path[2] == "send": await SendPage(console: console, visitor: visitor).page(path[1])
+    case ("test-lists", 1): await TestListPages(console: console, visitor: visitor).list()
+    default: nil
+    }
+  }
+
+  /// Nil: there is no such act.
+  func act(_ path: [String]) async -> HTTPServerResponse? {
+    switch (path[0], path.count) {
+    case ("compose", 1): await composed()
+    case ("compose", 2) where path[1] == "check": await checked()
+    case ("drafts", 3): await DraftPages(console: console, visitor: visitor).act(path[1], path[2])
+    case ("test-lists", 1): await TestListPages(console: console, visitor: visitor).keep()
+    case ("test-lists", 2) where path[1] == "delete": await TestListPages(console: console, visitor: visitor).delete()
+    default: nil
+    }
+  }
+
   /// An empty form. `?audience=` fills in whom it is for.
-  func compose(_ visitor: Visitor) async -> HTTPServerResponse {
-    guard visitor.mayWrite else { return refusal(403, .noAuthor, visitor) }
+  func compose() async -> HTTPServerResponse {
+    guard visitor.mayWrite else { return console.refusal(403, .noAuthor, visitor) }
     var form = ComposeForm()
-    form.audience = visitor.visit.query("audience")
-    return await composePage(form, visitor)
+    form.audience = visit.query("audience")
+    return await page(form)
   }
 
   /// A draft, to go on with.
-  func draft(_ id: String, _ visitor: Visitor) async -> HTTPServerResponse {
+  func draft(_ id: String) async -> HTTPServerResponse {
     switch await visitor.get("v1", "drafts", id) {
-    case .failure(let problem): return sent(problem, visitor) ?? refusal(problem, visitor, section: .compose)
+    case .failure(let problem):
+      return SendPage(console: console, visitor: visitor).sent(problem)
+        ?? console.refusal(problem, visitor, section: .compose)
     case .success(let document):
       let form = ComposeForm(draft: document)
-      return await composePage(form, visitor, check: await MessageCheckup(of: form, visitor))
+      return await page(form, check: await MessageCheckup(of: form, visitor))
     }
   }
 
   /// What somebody wrote before their session ended.
-  func resumed(_ visitor: Visitor) async -> HTTPServerResponse {
-    guard visitor.mayWrite else { return refusal(403, .noAuthor, visitor) }
-    return await composePage(ComposeForm(visitor.visit), visitor, isUnsaved: true)
+  func resumed() async -> HTTPServerResponse {
+    guard visitor.mayWrite else { return console.refusal(403, .noAuthor, visitor) }
+    return await page(ComposeForm(visit), isUnsaved: true)
   }
 
   /// What the buttons of the composer do. Whatever is refused, what was written stays in the form.
-  func composed(_ visitor: Visitor) async -> HTTPServerResponse {
-    guard visitor.mayWrite else { return refusal(403, .noAuthor, visitor) }
-    var form = ComposeForm(visitor.visit)
-    let act = visitor.visit.field("act")
+  func composed() async -> HTTPServerResponse {
+    guard visitor.mayWrite else { return console.refusal(403, .noAuthor, visitor) }
+    var form = ComposeForm(visit)
+    let act = visit.field("act")
     guard act != "check" else {
       let check = await MessageCheckup(of: form, visitor)
-      return await composePage(form, visitor, check.faults, isUnsaved: true, check: check)
+      return await page(form, check.faults, isUnsaved: true, check: check)
     }
-    let (body, faults) = form.draft(visitor.texts)
-    guard faults.isEmpty else { return await composePage(form, visitor, faults, status: 422, isUnsaved: true) }
+    let (body, faults) = form.draft(texts)
+    guard faults.isEmpty else { return await page(form, faults, status: 422, isUnsaved: true) }
     let kept: JSONValue
-    switch await keep(body, form, visitor) {
+    switch await keep(body, form) {
     case .failure(let problem):
       var faults = form.faults(of: problem)
       if problem.status == 412, case .success(let there) = await visitor.get("v1", "drafts", form.draft) {
         // Who saves again has read this.
         form.version = there["version"]?.integer.map { String($0) } ?? form.version
-        faults = [FieldFault(field: "", text: visitor.texts[.draftChanged])]
+        faults = [FieldFault(field: "", text: texts[.draftChanged])]
       }
-      return await composePage(form, visitor, faults, status: problem.status, isUnsaved: true)
+      return await page(form, faults, status: problem.status, isUnsaved: true)
     case .success(let document): kept = document
     }
     form.draft = kept["id"]?.string ?? ""
     form.version = kept["version"]?.integer.map { String($0) } ?? ""
     switch act {
     case "continue":
-      let missing = ToldProblem(422, .object([JSONMember("violations", kept["missing"] ?? .array([]))]))
-      guard kept["missing"]?.array?.isEmpty != false else {
-        return await composePage(form, visitor, form.faults(of: missing), status: 422)
-      }
-      return redirect(Link("drafts", form.draft, "send"))
-    case "test": return await test(form, visitor)
-    default: return redirect(Link(parts: ["drafts", form.draft], query: [("done", "saved")]))
+      let missing = kept["missing"]?.array ?? []
+      guard missing.isEmpty else { return await page(form, form.faults(of: missing), status: 422) }
+      return console.redirect(Link("drafts", form.draft, "send"))
+    case "test": return await test(form)
+    default: return console.redirect(Link(parts: ["drafts", form.draft], query: [("done", "saved")]))
     }
   }
 
-  private func keep(_ body: JSONValue, _ form: ComposeForm, _ visitor: Visitor) async -> Result<JSONValue, ToldProblem>
-  {
+  private func keep(_ body: JSONValue, _ form: ComposeForm) async -> Result<JSONValue, ToldProblem> {
     guard !form.draft.isEmpty else { return await visitor.ask("POST", ["v1", "drafts"], body: body) }
     return await visitor.ask(
-      "PUT", ["v1", "drafts", form.draft], headers: [Header("if-match", "\"\(form.version)\"")], body: body)
+      "PUT", ["v1", "drafts", form.draft], body: body, headers: [Header("if-match", "\"\(form.version)\"")])
   }
 
-  private func test(_ form: ComposeForm, _ visitor: Visitor) async -> HTTPServerResponse {
-    let list = visitor.visit.field("test_list")
+  private func test(_ form: ComposeForm) async -> HTTPServerResponse {
+    let list = visit.field("test_list")
     let body = JSONValue.object([JSONMember("lists", .array([.string(list)]))])
     switch await visitor.ask("POST", ["v1", "drafts", form.draft, "test"], body: body) {
     case .failure(let problem):
-      return await composePage(form, visitor, form.faults(of: problem), status: problem.status)
+      return await page(form, form.faults(of: problem), status: problem.status)
     case .success(let answer):
       let ids = (answer["items"]?.array ?? []).compactMap { $0["id"]?.string }.prefix(ComposeForm.mostVariants)
-      return redirect(
+      return console.redirect(
         Link(parts: ["drafts", form.draft], query: [("done", "tested")] + ids.map { ("test", $0) }))
     }
   }
 
   /// Of the script: whom it would reach, what providers would get, what is wrong, each under the id that it has in the page.
-  func checked(_ visitor: Visitor) async -> HTTPServerResponse {
-    guard visitor.mayWrite else { return refusal(403, .noAuthor, visitor) }
-    let form = ComposeForm(visitor.visit)
+  func checked() async -> HTTPServerResponse {
+    guard visitor.mayWrite else { return console.refusal(403, .noAuthor, visitor) }
+    let form = ComposeForm(visit)
     let check = await MessageCheckup(of: form, visitor)
-    let texts = visitor.texts
     return Frame.part(visitor) { html in
       check.writeFaults(texts, isShown: false, &html)
       check.writeReach(texts, &html)
@@ -106,8 +136,8 @@ extension Console {
   }
 
   /// Of the script: tags that begin so.
-  func suggestedTags(_ visitor: Visitor) async -> HTTPServerResponse {
-    let query = [("prefix", visitor.visit.query("prefix")), ("limit", "20")]
+  func suggestedTags() async -> HTTPServerResponse {
+    let query = [("prefix", visit.query("prefix")), ("limit", "20")]
     let items: [JSONValue]
     switch await visitor.get("v1", "tags", query: query) {
     case .failure: items = []
@@ -118,7 +148,7 @@ extension Console {
         ])
       }
     }
-    let headers = SafeHeaders.page(visitor.visit).filter { $0.name != "content-type" }
+    let headers = SafeHeaders.page(visit).filter { $0.name != "content-type" }
     return HTTPServerResponse(
       status: 200, headers: headers + [Header("content-type", "application/json")],
       body: JSONValue.object([JSONMember("items", .array(items))]).encoded)
@@ -126,11 +156,10 @@ extension Console {
 
   // MARK: The page
 
-  private func composePage(
-    _ form: ComposeForm, _ visitor: Visitor, _ faults: [FieldFault] = [], status: Int = 200, isUnsaved: Bool = false,
+  private func page(
+    _ form: ComposeForm, _ faults: [FieldFault] = [], status: Int = 200, isUnsaved: Bool = false,
     check: MessageCheckup = MessageCheckup()
   ) async -> HTTPServerResponse {
-    let texts = visitor.texts
     var lists = TestListNames()
     if case .success(let answer) = await visitor.get("v1", "test_lists") {
       lists.names = (answer["items"]?.array ?? []).compactMap { $0["name"]?.string }
@@ -146,19 +175,18 @@ extension Console {
         }
       }
       FormFields(texts, faults).summary(faults, &html)
-      done(visitor, &html)
+      done(&html)
       ComposePage(form, visitor, faults, check, lists).write(isUnsaved: isUnsaved, &html)
     }
   }
 
-  private func done(_ visitor: Visitor, _ html: inout HTML) {
-    let texts = visitor.texts
-    switch visitor.visit.query("done") {
+  private func done(_ html: inout HTML) {
+    switch visit.query("done") {
     case "saved": html.element("p", [.class("notice"), .data(.state, "done"), .set(.role, "status")], texts[.saved])
     case "tested":
       html.element("p", [.class("notice"), .data(.state, "done"), .set(.role, "status")]) { html in
         html.text(texts[.tested])
-        for (place, id) in visitor.visit.queries("test").prefix(ComposeForm.mostVariants).enumerated() {
+        for (place, id) in visit.queries("test").prefix(ComposeForm.mostVariants).enumerated() {
           html.text(" ")
           html.element("a", [.href(Link("campaigns", id))], texts(.testNumber, String(place + 1)))
         }

@@ -65,7 +65,7 @@ struct ComposePage {
           attributes: [.set(.maxLength, "128"), .set(.autocomplete, "off")]), &html)
       fields.select(
         .init(name: "kind", label: texts[.kind], value: form.kind),
-        [("alert", texts[.kindAlert]), ("background", texts[.kindBackground])], &html)
+        [("alert", texts[.alertSeen]), ("background", texts[.backgroundUnseen])], &html)
     }
   }
 

@@ -206,9 +206,12 @@ extension ComposeForm {
 
   /// What the API finds wrong, each with the field that it is about.
   func faults(of problem: ToldProblem) -> [FieldFault] {
-    let violations = (problem.document?["violations"]?.array ?? []).prefix(60)
-    guard !violations.isEmpty else { return [FieldFault(field: "", text: problem.detail)] }
-    return violations.map { violation in
+    let violations = problem.document?["violations"]?.array ?? []
+    return violations.isEmpty ? [FieldFault(field: "", text: problem.detail)] : faults(of: violations)
+  }
+
+  func faults(of violations: [JSONValue]) -> [FieldFault] {
+    violations.prefix(60).map { violation in
       FieldFault(
         field: field(at: violation["pointer"]?.string ?? ""),
         text: violation["detail"]?.string ?? violation["code"]?.string ?? "")

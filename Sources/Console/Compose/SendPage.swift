@@ -3,16 +3,22 @@ import HTTPServer
 import JSON
 import Store
 
-extension Console {
-  /// What will be sent, said once more in words, before anybody gets it.
-  func sendPage(_ id: String, _ visitor: Visitor, refused: ToldProblem? = nil) async -> HTTPServerResponse {
+/// What will be sent, said once more in words, before anybody gets it.
+struct SendPage {
+  let console: Console
+  let visitor: Visitor
+
+  var texts: Texts { visitor.texts }
+  var visit: Visit { visitor.visit }
+
+  /// `refused`: what was asked for and not done.
+  func page(_ id: String, refused: ToldProblem? = nil) async -> HTTPServerResponse {
     let document: JSONValue
     switch await visitor.get("v1", "drafts", id) {
-    case .failure(let problem): return sent(problem, visitor) ?? refusal(problem, visitor, section: .compose)
+    case .failure(let problem): return sent(problem) ?? console.refusal(problem, visitor, section: .compose)
     case .success(let found): document = found
     }
     let form = ComposeForm(draft: document)
-    let texts = visitor.texts
     var check = MessageCheckup()
     var count: JSONValue?
     var faults = refused.map { form.faults(of: $0) } ?? []
@@ -31,12 +37,12 @@ extension Console {
       html.section("what", texts[.whatWillHappen]) { html in
         check.writeSentence(form, texts, &html)
         html.element("p", [.class("quiet")], texts[.cannotCallBack])
-        decide(document, form, check, count, visitor, &html)
+        decide(document, form, check, count, &html)
       }
       html.element("div", [.class("columns")]) { html in
         html.element("div") { html in
-          message(form, texts, &html)
-          audience(form, texts, &html)
+          message(form, &html)
+          audience(form, &html)
         }
         html.element("div") { check.writeReach(texts, &$0) }
       }
@@ -44,10 +50,10 @@ extension Console {
   }
 
   private func decide(
-    _ draft: JSONValue, _ form: ComposeForm, _ check: MessageCheckup, _ count: JSONValue?, _ visitor: Visitor,
+    _ draft: JSONValue, _ form: ComposeForm, _ check: MessageCheckup, _ count: JSONValue?,
     _ html: inout HTML
   ) {
-    let (texts, id) = (visitor.texts, form.draft)
+    let id = form.draft
     let approval = count?["approval"]
     let needsApproval = approval?["is_needed"]?.bool == true
     if needsApproval {
@@ -64,20 +70,20 @@ extension Console {
     guard visitor.may(.send) else { return html.element("p", [.class("notice")], texts[.onlySender]) }
     html.element("div", [.class("actions")]) { html in
       if let number = check.count, number > 0, !needsApproval {
-        act("send", form, visitor, &html) { html in
+        act("send", form, &html) { html in
           let words: (one: Word, many: Word) = form.time == .now ? (.sendToOne, .sendTo) : (.scheduleToOne, .scheduleTo)
           html.element("button", [.class("primary")], texts.counted(number, words.one, words.many))
         }
       }
       if approval != nil, draft["approved_by"] == nil, draft["edited_by"]?.string != visitor.key.id {
-        act("approve", form, visitor, &html) { $0.element("button", texts[.approve]) }
+        act("approve", form, &html) { $0.element("button", texts[.approve]) }
       }
       html.element("a", [.class("button"), .href(Link("drafts", id))], texts[.backToDraft])
     }
   }
 
   private func act(
-    _ act: String, _ form: ComposeForm, _ visitor: Visitor, _ html: inout HTML, _ button: (inout HTML) -> Void
+    _ act: String, _ form: ComposeForm, _ html: inout HTML, _ button: (inout HTML) -> Void
   ) {
     Frame.form(visitor, Link("drafts", form.draft, act), &html) { html in
       html.void("input", [.set(.type, "hidden"), .set(.name, "version"), .set(.value, form.version)])
@@ -85,7 +91,7 @@ extension Console {
     }
   }
 
-  private func message(_ form: ComposeForm, _ texts: Texts, _ html: inout HTML) {
+  private func message(_ form: ComposeForm, _ html: inout HTML) {
     html.section("message", texts[.theMessage]) { html in
       html.element("dl", [.class("facts")]) { html in
         for words in form.words {
@@ -104,7 +110,7 @@ extension Console {
     }
   }
 
-  private func audience(_ form: ComposeForm, _ texts: Texts, _ html: inout HTML) {
+  private func audience(_ form: ComposeForm, _ html: inout HTML) {
     html.section("who", texts[.whoGetsIt]) { html in
       html.element("dl", [.class("facts")]) { html in
         if !form.audience.isEmpty { html.fact(texts[.audience]) { $0.element("code", form.audience) } }
@@ -118,41 +124,13 @@ extension Console {
     }
   }
 
-  /// Sends or approves the version that was shown. Sending twice is sending once: the API answers the same message.
-  func decide(on id: String, _ act: String, _ visitor: Visitor) async -> HTTPServerResponse? {
-    let match = [Header("if-match", "\"\(visitor.visit.field("version"))\"")]
-    switch act {
-    case "send":
-      switch await visitor.ask("POST", ["v1", "drafts", id, "send"], headers: match) {
-      case .success(let accepted): return redirect(Link("campaigns", accepted["id"]?.string ?? ""))
-      case .failure(let problem): return await sendPage(id, visitor, refused: problem)
-      }
-    case "approve":
-      switch await visitor.ask("POST", ["v1", "drafts", id, "approve"], headers: match) {
-      case .success: return redirect(Link("drafts", id, "send"))
-      case .failure(let problem): return await sendPage(id, visitor, refused: problem)
-      }
-    case "delete":
-      switch await visitor.ask("DELETE", ["v1", "drafts", id]) {
-      case .success: return redirect(Link("drafts"))
-      case .failure(let problem): return refusal(problem, visitor, section: .compose)
-      }
-    case "duplicate":
-      switch await visitor.ask("POST", ["v1", "drafts", id, "duplicate"]) {
-      case .success(let copy): return redirect(Link("drafts", copy["id"]?.string ?? ""))
-      case .failure(let problem): return refusal(problem, visitor, section: .compose)
-      }
-    default: return nil
-    }
-  }
-
   /// A draft that was sent leads to its message; nil: it is something else.
-  func sent(_ problem: ToldProblem, _ visitor: Visitor) -> HTTPServerResponse? {
+  func sent(_ problem: ToldProblem) -> HTTPServerResponse? {
     guard problem.code == "draft_sent",
       let id = problem.detail.split(whereSeparator: { !$0.isLetter && !$0.isNumber && $0 != "_" }).first(where: {
         $0.hasPrefix("msg_")
       })
     else { return nil }
-    return redirect(Link("campaigns", String(id)))
+    return console.redirect(Link("campaigns", String(id)))
   }
 }

@@ -194,4 +194,18 @@ extension HTML {
       }
     }
   }
+
+  /// Links to the next page of a list, and back to its first.
+  mutating func pages(
+    _ path: [String], _ kept: [(name: String, value: String)], _ cursor: String?, isFirst: Bool, _ texts: Texts
+  ) {
+    guard cursor != nil || !isFirst else { return }
+    element("nav", [.class("pages"), .set(.ariaLabel, texts[.pages])]) { html in
+      if let cursor {
+        let next = Link(parts: path, query: kept + [("cursor", cursor)])
+        html.element("a", [.class("button"), .set(.rel, "next"), .href(next)], texts[.nextPage])
+      }
+      if !isFirst { html.element("a", [.href(Link(parts: path, query: kept))], texts[.firstPage]) }
+    }
+  }
 }

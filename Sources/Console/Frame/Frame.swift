@@ -69,6 +69,20 @@ enum Frame {
     return HTTPServerResponse(status: 200, headers: SafeHeaders.page(visitor.visit), body: html.bytes)
   }
 
+  /// Of a page that is made to be printed: nothing around it but whose it is.
+  static func paper(_ visit: Visit, title: String, _ main: (inout HTML) -> Void) -> HTTPServerResponse {
+    document(visit, title: title, isPlain: false, status: 200, isPaper: true) { html in
+      html.element("main", [.id("main"), .set(.tabIndex, "-1")]) { html in
+        html.element("p", [.class("brand")]) { html in
+          html.element("strong", visit.texts[.product])
+          html.text(" ")
+          html.element("span", environment(visit))
+        }
+        main(&html)
+      }
+    }
+  }
+
   /// A page that asks for itself again at once.
   static func again(_ visit: Visit) -> HTTPServerResponse {
     document(visit, title: visit.texts[.signIn], isPlain: true, status: 200, asksAgain: true) { html in
@@ -128,7 +142,8 @@ enum Frame {
   }
 
   private static func document(
-    _ visit: Visit, title: String, isPlain: Bool, status: Int, asksAgain: Bool = false, _ body: (inout HTML) -> Void
+    _ visit: Visit, title: String, isPlain: Bool, status: Int, asksAgain: Bool = false, isPaper: Bool = false,
+    _ body: (inout HTML) -> Void
   ) -> HTTPServerResponse {
     var html = HTML()
     html.doctype()
@@ -144,7 +159,10 @@ enum Frame {
         html.element("script", [.set(.type, "module"), .src(Asset.script.link)], "")
       }
       html.element(
-        "body", (isPlain ? [.class("plain")] : []) + [.data(.environmentColour, visit.settings.colour.rawValue)], body)
+        "body",
+        (isPlain ? [.class("plain")] : isPaper ? [.class("paper")] : []) + [
+          .data(.environmentColour, visit.settings.colour.rawValue)
+        ], body)
     }
     return HTTPServerResponse(status: status, headers: SafeHeaders.page(visit), body: html.bytes)
   }

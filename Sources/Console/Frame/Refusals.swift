@@ -1,5 +1,7 @@
+import API
 import Domain
 import HTTPServer
+import Store
 
 /// Pages that say what did not work, and what to do.
 extension Console {
@@ -27,26 +29,40 @@ extension Console {
     }
   }
 
-  func unavailable(_ detail: String, _ visit: Visit) -> HTTPServerResponse {
-    Frame.plain(visit, title: visit.texts[.unavailable], status: 503) { html in
+  func unavailable(_ problem: Problem, _ visit: Visit) -> HTTPServerResponse {
+    let page = Frame.plain(visit, title: visit.texts[.unavailable], status: 503) { html in
       html.element("h1", visit.texts[.unavailable])
-      html.element("p", detail)
+      html.element("p", problem.detail)
       html.element("p", visit.texts[.unavailableFix])
       html.element("p") { $0.element("a", [.class("button"), .href(Link())], visit.texts[.back]) }
     }
+    return page.adding(problem.again)
   }
+
+  func unavailable(_ error: StoreError, _ visit: Visit) -> HTTPServerResponse { unavailable(Problem(error), visit) }
 
   /// What the API refuses, in its words: they name the fix.
   func refusal(_ problem: ToldProblem, _ visitor: Visitor, section: Word?) -> HTTPServerResponse {
     let texts = visitor.texts
     let title = problem.status == 403 ? texts[.notAllowed] : texts[.errorTitle]
-    return Frame.page(visitor, title: title, section: section, status: problem.status) { html in
+    let page = Frame.page(visitor, title: title, section: section, status: problem.status) { html in
       html.element("h1", title)
       html.element("section", [.class("errors")]) { html in
         html.element("p") { $0.told(problem.detail) }
         if !problem.code.isEmpty { html.element("p", [.class("quiet")]) { $0.element("code", problem.code) } }
       }
       html.element("p") { $0.element("a", [.class("button"), .href(Link())], texts[.back]) }
+    }
+    return page.adding(problem.again)
+  }
+
+  /// A file of the API, as `Visitor.download` makes it, or the page that says why there is none.
+  func download(
+    _ path: [String], query: [(name: String, value: String)] = [], filename: String, _ visitor: Visitor, section: Word?
+  ) async -> HTTPServerResponse {
+    switch await visitor.download(path, query: query, filename: filename) {
+    case .success(let response): response
+    case .failure(let problem): refusal(problem, visitor, section: section)
     }
   }
 
@@ -61,7 +77,8 @@ extension Console {
     }
   }
 
-  func signInPage(_ visit: Visit, status: Int = 200, refused: String? = nil, isUsed: Bool = false) -> HTTPServerResponse
+  func signInPage(_ visit: Visit, status: Int = 200, refused: Problem? = nil, isUsed: Bool = false)
+    -> HTTPServerResponse
   {
     let (texts, written) = (visit.texts, visit.written)
     let response = Frame.plain(visit, title: texts[.signIn], status: status) { html in
@@ -77,7 +94,7 @@ extension Console {
       if let refused {
         html.element("section", [.class("errors"), .set(.role, "alert")]) { html in
           html.element("h2", texts[.signInRefused])
-          html.element("p", refused)
+          html.element("p", refused.detail)
         }
       }
       html.element("p", texts[written.isEmpty ? .signInLead : .signInAgain])
@@ -100,6 +117,20 @@ extension Console {
         html.element("p", [.class("actions")]) { $0.element("button", [.class("primary")], texts[.signInButton]) }
       }
     }
+    return response.adding(refused?.again ?? [])
+  }
+}
+
+extension Problem {
+  /// When the same may be asked again; empty: it says nothing of it.
+  var again: [Header] { retryAfter.map { [Header("retry-after", String($0))] } ?? [] }
+}
+
+extension HTTPServerResponse {
+  /// With headers more.
+  func adding(_ more: [Header]) -> Self {
+    var response = self
+    response.headers += more
     return response
   }
 }

@@ -73,6 +73,8 @@ extension Console {
           html.element("th", [.set(.scope, "row")]) { html in
             html.element("a", [.href(campaign.link)], campaign.title(texts))
             if let audience = campaign.audience { html.element("p", [.class("quiet small")], audience) }
+            let labels = campaign.labels.map { $0.key + ":" + $0.value }
+            if !labels.isEmpty { html.element("p", [.class("quiet small")], labels.joined(separator: " · ")) }
           }
           html.element("td") { $0.state(campaign.state, texts) }
           html.number(texts.number(campaign.targets))

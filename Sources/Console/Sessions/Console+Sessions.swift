@@ -6,7 +6,7 @@ import Store
 extension Console {
   enum Found {
     case none
-    case unavailable(String)
+    case unavailable(Problem)
     case visitor(Visitor)
   }
 
@@ -20,11 +20,11 @@ extension Console {
       guard let session = try await sessions.find(token, prolongs: !visit.isRefresh) else { return .none }
       switch await service.identify(session.key, visit.request, any: Self.scopes) {
       case .success(let identity): return .visitor(Visitor(visit, session, identity.key, service))
-      case .failure(let problem) where problem.code.isRetryable: return .unavailable(problem.detail)
+      case .failure(let problem) where problem.code.isRetryable: return .unavailable(problem)
       case .failure: return .none
       }
     } catch {
-      return .unavailable(Problem(error).detail)
+      return .unavailable(Problem(error))
     }
   }
 
@@ -33,7 +33,7 @@ extension Console {
     if let fault = visit.forgery { return refusal(403, fault, visit) }
     switch await found(visit) {
     case .none: return signInPage(visit, status: 401)
-    case .unavailable(let detail): return unavailable(detail, visit)
+    case .unavailable(let problem): return unavailable(problem, visit)
     case .visitor: return nil
     }
   }
@@ -44,19 +44,22 @@ extension Console {
     switch await service.identify(
       visit.field("key").filter { !$0.isWhitespace }, visit.request, any: Self.scopes)
     {
-    case .failure(let problem): return signInPage(visit, status: problem.code.status, refused: problem.detail)
+    case .failure(let problem): return signInPage(visit, status: problem.code.status, refused: problem)
     case .success(let identity):
       do throws(StoreError) {
         if let former = visit.token { try await sessions.end(former) }
-        let token = try await sessions.begin(identity)
+        let token = try await service.record(.signIn, of: (identity.key.app, identity.key.id), visit.request) {
+          () throws(StoreError) in try await sessions.begin(identity)
+        }
         if visit.isResumed, let session = try await sessions.find(token, prolongs: true) {
-          var page = await resumed(Visitor(visit, session, identity.key, service))
+          let pages = ComposePages(console: self, visitor: Visitor(visit, session, identity.key, service))
+          var page = await pages.resumed()
           page.headers.append(visit.cookie(token))
           return page
         }
         return redirect(visit.target ?? Link(), headers: [visit.cookie(token)])
       } catch {
-        return unavailable(Problem(error).detail, visit)
+        return unavailable(Problem(error), visit)
       }
     }
   }
@@ -68,21 +71,29 @@ extension Console {
     guard visit.request.method == "POST" else { return enterPage(invitation, visit) }
     do throws(StoreError) {
       if let former = visit.token { try await sessions.end(former) }
-      guard let token = try await sessions.accept(invitation) else {
+      guard let (app, key) = try await sessions.inviter(invitation),
+        let token = try await service.record(
+          .signIn, of: (app, key), visit.request, isRefused: { $0 == nil },
+          { () throws(StoreError) in try await sessions.accept(invitation) })
+      else {
         return signInPage(visit, status: 410, isUsed: true)
       }
       return redirect(Link(), headers: [visit.cookie(token)])
     } catch {
-      return unavailable(Problem(error).detail, visit)
+      return unavailable(Problem(error), visit)
     }
   }
 
   func signOut(_ visitor: Visitor, everywhere: Bool) async -> HTTPServerResponse {
     do throws(StoreError) {
-      if everywhere { try await sessions.endAll(of: visitor.key.id, app: visitor.key.app) }
-      if let token = visitor.visit.token { try await sessions.end(token) }
+      let (app, key) = (visitor.key.app, visitor.key.id)
+      try await service.record(everywhere ? .signOutEverywhere : .signOut, of: (app, key), visitor.visit.request) {
+        () throws(StoreError) in
+        if everywhere { try await sessions.endAll(of: key, app: app) }
+        if let token = visitor.visit.token { try await sessions.end(token) }
+      }
     } catch {
-      return unavailable(Problem(error).detail, visitor.visit)
+      return unavailable(Problem(error), visitor.visit)
     }
     return redirect(Link("sign-in"), headers: [visitor.visit.cookie(nil)])
   }

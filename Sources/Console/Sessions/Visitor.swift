@@ -27,20 +27,29 @@ final class Visitor {
 
   /// What an operation of the API answers, or the problem that it tells.
   func ask(
-    _ method: String, _ path: [String], query: [(name: String, value: String)] = [], headers: [Header] = [],
-    body: JSONValue? = nil
+    _ method: String, _ path: [String], query: [(name: String, value: String)] = [], body: JSONValue? = nil,
+    headers: [Header] = []
   ) async -> Result<JSONValue, ToldProblem> {
+    let response = await raw(
+      method, path, query: query, body: body.map { ($0.encoded, "application/json") }, headers: headers)
+    guard (200..<300).contains(response.status), case .whole(let bytes) = response.body else {
+      return .failure(ToldProblem(response))
+    }
+    guard !bytes.isEmpty else { return .success(.null) }
+    guard let document = try? JSON.parse(bytes, maximumDepth: 64) else { return .failure(ToldProblem(response)) }
+    return .success(document)
+  }
+
+  /// The whole answer of an operation, whatever its status; its body may come in pieces.
+  func raw(
+    _ method: String, _ path: [String], query: [(name: String, value: String)] = [],
+    body: (bytes: [UInt8], type: String)? = nil, headers: [Header] = []
+  ) async -> HTTPServerResponse {
     var request = visit.request
     (request.method, request.path, request.query) = (method, "/" + path.map(Link.escaped).joined(separator: "/"), query)
-    (request.headers, request.body, request.permit) = (headers, body?.encoded ?? [], nil)
-    if body != nil { request.headers.append(Header("content-type", "application/json")) }
-    let response = await service.perform(request, by: session.key)
-    guard case .whole(let bytes) = response.body else { return .failure(ToldProblem(response.status, nil)) }
-    let document = bytes.isEmpty ? JSONValue.null : try? JSON.parse(bytes, maximumDepth: 64)
-    guard (200..<300).contains(response.status), let document else {
-      return .failure(ToldProblem(response.status, document))
-    }
-    return .success(document)
+    (request.headers, request.body, request.permit) = (headers, body?.bytes ?? [], nil)
+    if let body { request.headers.append(Header("content-type", body.type)) }
+    return await service.perform(request, by: session.key)
   }
 
   func get(_ path: String..., query: [(name: String, value: String)] = []) async -> Result<JSONValue, ToldProblem> {
@@ -58,9 +67,29 @@ struct ToldProblem: Error {
   /// All that the answer said; nil: it was no document.
   var document: JSONValue?
 
-  init(_ status: Int, _ document: JSONValue?) {
-    (self.status, self.document) = (status, document)
+  /// Headers of the answer that say when it may be asked again.
+  var again: [Header]
+
+  /// Of an answer that is not what was asked for.
+  init(_ response: HTTPServerResponse) {
+    status = response.status
+    again = response.headers.filter { $0.name == "retry-after" }
+    if case .whole(let bytes) = response.body, !bytes.isEmpty { document = try? JSON.parse(bytes, maximumDepth: 64) }
     code = document?["code"]?.string ?? ""
     detail = document?["detail"]?.string ?? ""
+  }
+}
+
+extension ToldProblem {
+  /// What is wrong with single fields: where they stand, and what to do. Empty: the detail says all.
+  var violations: [(pointer: String, detail: String)] {
+    (document?["violations"]?.array ?? []).prefix(50).map {
+      ($0["parameter"]?.string ?? $0["pointer"]?.string ?? "", $0["detail"]?.string ?? "")
+    }
+  }
+
+  /// Of the field at this place of the body, or of the parameter of this name; nil: nothing is wrong with it.
+  func fault(at pointer: String) -> String? {
+    violations.first { $0.pointer == pointer || $0.pointer.hasPrefix(pointer + "/") }?.detail
   }
 }

@@ -44,7 +44,8 @@ enum Word: String, CaseIterable {
     onlyAdmin, noAudit
 
   // Compose.
-  case compose, newMessage, drafts, draftName, kindAlert, kindBackground, whatItSays, everybodysWords, anotherLanguage,
+  case compose, newMessage, drafts, draftName, alertSeen, backgroundUnseen, whatItSays, everybodysWords,
+    anotherLanguage,
     title, subtitle, body, addLanguage, addVariant, sentenceToOne, sentenceLeftOutOne, goOnWithOne, sendToOne,
     scheduleToOne, anotherVariant, beforeItCanGo, whatATapDoes, tapOpens, picture,
     buttons, buttonTitle, buttonLink,
@@ -73,10 +74,33 @@ enum Word: String, CaseIterable {
   // Audiences, tags and imports.
 
   // Keys.
+  case keys, keysOfApp, keysLead, keyNew, keyCreate, keyNameHint, scopes, lastUsed, keyEnds, keyUntil, keyUntilHint,
+    keyAddresses, keyAddressesHint, everywhere, keyCreated, keyYours, keyEnded, keyRotating, keyFormerEnds, keyChange,
+    keySave, keyRotate, keyRotateLead, keyKeep, keyRotateButton, keyRevoke, keyRevokeLead, keyRevokeOwn,
+    keyRevokeButton, keyRevoked, keyMade, keyRotated, keySecret, keySecretLead, keySecretKept, keyFormUsed, never,
+    spanKept, spanNow, spanHour, spanDay, spanWeek, spanMonth, spanQuarter, spanYear, scopeSend, scopeDevices,
+    scopeRead, scopeAdmin, scopeRegister, scopeExport, scopeChannels, scopeTest, scopeKeys, auditAll, auditEntries,
+    auditKey, auditNone, auditGoesOn, actDone, actRefused, actFailed, actBegun, actUnknown
 
   // Activity and credentials.
 
   // Reports of campaigns.
+  case results, resultsEnded, resultsLead, rateAccepted, rateFailed, rateDead, rateLeftOut, notTold, anyValue,
+    verdictTooFew, verdictChance, verdictBetter, verdictEarly, ended, reachedLead, whoActs, ownerYou, ownerSender,
+    ownerApp, ownerNobody, nothingToDo, reasonUnknownDevice, reasonDeviceDeleted, reasonDeviceDisabled, reasonMoved,
+    reasonNoCredential, reasonKindUnsupported, reasonTokenKind, reasonProviderExcluded, reasonAttributeMissing,
+    reasonHoldout, reasonCapped, reasonQuietHours, reasonLocalTime, reasonPaused, reasonMessageExpired,
+    reasonAttemptsExhausted, reasonGivenUp, reasonNotConfigured, reasonCannotBeSent, reasonUnsubscribed,
+    reasonUnregistered, reasonWrongToken, reasonTopic, reasonTooLarge, reasonInvalidArgument, reasonFirebaseKeys,
+    deliveries, deliveriesOf, deliveriesNone, deliveriesGoOn, deliveriesLater, deviceDeleted, pages, nextPage,
+    firstPage, report, reportMade, reportBack, lookCloser, allDeliveries, deliveriesCSV, labels, labelHint, replayOf,
+    replayedBy, draftOf, pausedByBrake, replay, replayLead, replayButton, replayMore, notTheName, kindAlert,
+    kindBackground, kindLiveActivity, kindVoIP, kindLocation, kindComplication, kindFileProvider, kindMDM,
+    kindPushToTalk, kindWidgets, kindControls
 
   // Facts of people.
+  case searchByID, searchByToken, tokenHint, tokenUnknown, devicesDeleted, user, userTagsLead, userNoDevices,
+    userDelete, userDeleteLead, deviceDelete, deviceDeleteLead, deleteButton, tagAdd, tagAddButton, tagRemove, tagAdded,
+    tagRemoved, tagUndoAdd, tagUndoRemove, notifications, notificationsOn, notificationsOff, allowed, appVersion,
+    deviceZone, tokenKind, tokenEnvironment, bundleID, activityToken, liveActivity, goneSince, goneBy, nextAttempt
 }

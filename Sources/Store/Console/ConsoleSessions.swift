@@ -32,9 +32,13 @@ package final class ConsoleSessions: StorePart {
   /// A token for whoever has shown this key.
   package func begin(_ identity: IdentifiedKey) async throws(StoreError) -> String {
     let token = newToken()
-    try await keep(try await record(of: identity), under: key(of: token), settings.consoleIdleMilliseconds)
+    let record = try await record(of: identity)
+    try await keep(record, under: key(of: token), settings.consoleIdleMilliseconds)
+    try await bound(record, key(of: token))
     return token
   }
+  /// Sessions of one key at once: when one more begins, the oldest ends.
+  package static let mostOfKey = 50
 
   /// A token by which somebody signs in once, without the key: within `linkMilliseconds`.
   package func invite(_ identity: IdentifiedKey) async throws(StoreError) -> String {
@@ -57,7 +61,16 @@ package final class ConsoleSessions: StorePart {
       try await end(token)
       return nil
     }
+    try await bound(read, key(of: token))
     return token
+  }
+
+  /// Whose key made this link; nil: nobody's, or it has been used or has ended.
+  package func inviter(_ invitation: String) async throws(StoreError) -> (app: AppID, key: String)? {
+    guard isOurs(invitation), let bytes = try await ask(RedisCommand("GET", key(ofLink: invitation))).bytes,
+      let read = try? Record(bytes)
+    else { return nil }
+    return (read.app, read.id)
   }
 
   /// Nil: there is none, or it has ended. `prolongs`: somebody is there, which puts off its idle end.
@@ -84,6 +97,15 @@ package final class ConsoleSessions: StorePart {
     return found
   }
 
+  /// Takes the mark of a form: false where this session has sent the form before. It is known as long as a session lasts.
+  package func spend(_ mark: String, of token: String) async throws(StoreError) -> Bool {
+    let key = keys.consoleSession(Digits.hexText(Digest.sha256(Array("form \(mark) \(token)".utf8))))
+    var command = RedisCommand("SET", key, "", "NX", "PX")
+    command.append(settings.consoleMilliseconds)
+    let reply = try await ask(command)
+    return !reply.isNull
+  }
+
   /// Signs out. Repeating it is harmless.
   package func end(_ token: String) async throws(StoreError) {
     guard isOurs(token) else { return }
@@ -100,6 +122,26 @@ package final class ConsoleSessions: StorePart {
   }
 
   // MARK: Parts
+
+  /// Ends the oldest sessions of a key that has too many. Those that ended by themselves count until a session's life is over.
+  private func bound(_ record: Record, _ session: String) async throws(StoreError) {
+    let list = keys.consoleOpen(record.app, record.id)
+    let life = settings.consoleMilliseconds
+    let replies = try await ask([
+      RedisCommand("ZADD", list, String(record.createdAt.milliseconds), session),
+      RedisCommand("ZREMRANGEBYSCORE", list, "-inf", "(\(record.createdAt.milliseconds - life)"),
+      RedisCommand("PEXPIRE", list, String(life)),
+      RedisCommand("ZRANGE", list, "0", String(-Self.mostOfKey - 1)),
+    ])
+    let surplus = (replies.last?.array ?? []).compactMap(\.text)
+    guard !surplus.isEmpty else { return }
+    forget()
+    for former in surplus {
+      _ = try await ask(RedisCommand("DEL", former))
+      _ = try await ask(RedisCommand("ZREM", list, former))
+    }
+    forget()
+  }
 
   private func forget() {
     known = [:]

@@ -52,6 +52,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   case actsAtWork = "acting"
   case consoleSession = "console"
   case consoleEditions = "consoles"
+  case consoleOpen = "opened"
 
   // Of the registry.
   case index = "n"
@@ -89,7 +90,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
     case .keyed, .held, .segment, .kept, .rate, .limitBucket, .caps, .listing, .hours, .hourEnds, .idempotency,
       .sentDraft,
       .waitingMessages,
-      .tried, .replays, .stagedBody, .auditTrail, .consoleSession:
+      .tried, .replays, .stagedBody, .auditTrail, .consoleSession, .consoleOpen:
       .expires
     case .layout, .workers, .reports, .lease, .sequence, .corrupt, .tallies, .takenTallies, .segments, .waiting:
       .fixed

@@ -201,6 +201,8 @@ struct Keys {
   func consoleSession(_ hash: String) -> String { key(.consoleSession, partition((hash, "")), hash) }
   /// By id of a key: how often all its sessions were ended.
   func consoleEditions(_ app: AppID) -> String { key(.consoleEditions, home(of: app), app.rawValue) }
+  /// Sessions of a key by when they began.
+  func consoleOpen(_ app: AppID, _ id: String) -> String { key(.consoleOpen, home(of: app), "\(app.rawValue):\(id)") }
 
   // Of the registry.
   /// Numbers by hashes of device ids.

@@ -6,6 +6,37 @@ import Testing
 
 @Suite("Devices are registered, read, moved and deleted", .serialized)
 struct DeviceCallTests {
+  @Test("a token finds the device that holds it, however it was written; it needs its provider, and is in no audit")
+  func byToken() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""user":"u1","tags":["a"]"#)
+      gateway.register("d2")
+      func found(_ query: String) -> [String] {
+        let reply = gateway.ask("GET", "/v1/devices?\(query)", as: .read)
+        #expect(reply.status == 200, "\(reply.text)")
+        return (reply.json["items"]?.array ?? []).compactMap { $0["id"]?.string }
+      }
+      #expect(found("provider=apns&token=6431") == ["d1"])
+      #expect(found("provider=apns&token=6431&user=u1&tag=a&limit=1") == ["d1"])
+      #expect(found("provider=apns&token=6431&user=u2").isEmpty)
+      #expect(found("provider=apns&token=6431ff").isEmpty && found("provider=fcm&token=6431").isEmpty)
+      let sandbox = #"{"provider":"apns","token":"ABCD","environment":"sandbox"}"#
+      #expect(gateway.ask("PUT", "/v1/devices/d3", sandbox).status == 201)
+      #expect(found("provider=apns&token=aBcD") == ["d3"])
+      for query in [
+        "token=6431", "provider=apns,fcm&token=6431", "provider=apns&token=", "provider=apns&token=zz",
+        "provider=apns&token=a%20b", "provider=fcm&token=" + String(repeating: "x", count: 4_097),
+      ] {
+        let reply = gateway.ask("GET", "/v1/devices?\(query)", as: .read)
+        #expect(reply.status == 400 && reply.code == "invalid_parameter", "\(query.prefix(60)) \(reply.text)")
+      }
+      #expect(gateway.ask("GET", "/v1/devices?provider=apns&token=6431&format=csv").status == 200)
+      let audit = gateway.ask("GET", "/v1/audit?operation=listDevices")
+      let said = (audit.json["items"]?.array ?? []).compactMap { $0["query"]?.string }
+      #expect(said == ["format=csv&provider=apns&token=…"] || said == ["provider=apns&token=…&format=csv"], "\(said)")
+    }
+  }
+
   @Test("a device put is the device read")
   func putAndGet() async throws {
     try await Gateway.running { gateway in

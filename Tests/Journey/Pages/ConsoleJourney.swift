@@ -55,6 +55,7 @@ extension Journeys {
       ("admin", .string(try #require(gateway.client.key))), ("viewer", .string(viewer.secret)),
       ("author", .string(author.secret)), ("sender", .string(sender.secret)),
       ("leaving", .string(leaving.secret)), ("leaving_id", .string(leaving.id)), ("user", .string("person 1")),
+      ("token", .string(Tokens.fcm(1))),
       ("campaign", .string(campaign)), ("names", .array(Self.hostileNames.map { .string($0) })),
     ]
     let file = world.directory.file("console.json")

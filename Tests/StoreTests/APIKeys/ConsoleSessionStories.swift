@@ -80,6 +80,46 @@ struct ConsoleSessionStories {
     }
   }
 
+  @Test("a key has so many sessions; when one more begins, the oldest ends, and sessions of other keys stay")
+  func bound() async throws {
+    try await withStore(quickSettings(partitions: 4)) { store, loop in
+      let (other, _) = try await signedIn(store, loop)
+      let (first, identity) = try await signedIn(store, loop)
+      var tokens = [first]
+      for _ in 0..<ConsoleSessions.mostOfKey {
+        await loop.sleep(milliseconds: 2)
+        tokens.append(try await store.consoleSessions.begin(identity))
+      }
+      #expect(try await store.consoleSessions.find(first, prolongs: true) == nil)
+      for token in tokens.dropFirst() + [other] {
+        #expect(try await store.consoleSessions.find(token, prolongs: true) != nil)
+      }
+    }
+  }
+
+  @Test("a form is sent once by each session")
+  func forms() async throws {
+    try await withStore(quickSettings(partitions: 4)) { store, loop in
+      let (token, identity) = try await signedIn(store, loop)
+      let second = try await store.consoleSessions.begin(identity)
+      #expect(try await store.consoleSessions.spend("a", of: token))
+      #expect(try await !store.consoleSessions.spend("a", of: token))
+      #expect(try await store.consoleSessions.spend("b", of: token))
+      #expect(try await store.consoleSessions.spend("a", of: second))
+    }
+  }
+
+  @Test("a link tells whose key made it until it is used")
+  func inviter() async throws {
+    try await withStore(quickSettings(partitions: 4)) { store, loop in
+      let (_, identity) = try await signedIn(store, loop)
+      let invitation = try await store.consoleSessions.invite(identity)
+      #expect(try await store.consoleSessions.inviter(invitation)?.key == identity.key.id)
+      _ = try await store.consoleSessions.accept(invitation)
+      #expect(try await store.consoleSessions.inviter(invitation) == nil)
+    }
+  }
+
   @Test("signed out everywhere, all sessions of the key are over, and those of another key are not")
   func everywhere() async throws {
     try await withStore(quickSettings(partitions: 4)) { store, loop in

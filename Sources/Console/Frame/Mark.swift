@@ -1,0 +1,102 @@
+import TLS
+
+/// A random mark of a form, made when the form is rendered: what a double click, or a reload, sends again is known by it.
+enum Mark {
+  static let field = "mark"
+  private static let bytes = 16
+
+  static func new() -> String {
+    SecureRandom.bytes(bytes).map { byte in
+      let digits = String(byte, radix: 16)
+      return digits.count == 1 ? "0" + digits : digits
+    }.joined()
+  }
+
+  /// Nil: the form has none of ours.
+  static func given(_ visit: Visit) -> String? {
+    let mark = visit.field(field)
+    let isOurs = mark.utf8.count == 2 * bytes && mark.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+    return isOurs ? mark : nil
+  }
+}
+
+extension HTML {
+  /// A hidden field of a form.
+  mutating func hidden(_ name: String, _ value: String) {
+    void("input", [.set(.type, "hidden"), .set(.name, name), .set(.value, value), .set(.autocomplete, "off")])
+  }
+
+  /// The mark that tells this form from another of the same content.
+  mutating func mark() { hidden(Mark.field, Mark.new()) }
+
+  /// What the API refused, on top of a page, in its words.
+  mutating func refused(_ problem: ToldProblem) {
+    element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
+      html.element("p", problem.detail)
+      let violations = problem.violations
+      guard violations.count > 1 else { return }
+      html.element("ul") { html in
+        for violation in violations { html.element("li", violation.detail) }
+      }
+    }
+  }
+
+  /// A field of a form, with its label, a hint and what is wrong with it.
+  mutating func field(
+    _ id: String, _ label: String, name: String? = nil, _ attributes: [Attribute] = [], value: String = "",
+    hint: String? = nil, fault: String? = nil
+  ) {
+    element("p", [.class("field")]) { html in
+      html.element("label", [.set(.for, id)], label)
+      if let hint { html.element("span", [.class("hint"), .id(id + "-hint")], hint) }
+      if let fault { html.element("span", [.class("error"), .id(id + "-error")], fault) }
+      let described = (hint == nil ? [] : [id + "-hint"]) + (fault == nil ? [] : [id + "-error"])
+      html.void(
+        "input",
+        [.id(id), .set(.name, name ?? id), .set(.value, value)] + attributes
+          + (described.isEmpty ? [] : [.set(.ariaDescribedBy, described.joined(separator: " "))])
+          + (fault == nil ? [] : [.set(.ariaInvalid, "true")]))
+    }
+  }
+
+  /// On top of a page where another name was typed in than the act needs: it leads to the field.
+  mutating func wrongName(_ text: String) {
+    element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
+      html.element("p") { $0.element("a", [.href(Link(fragment: "confirm"))], text) }
+    }
+  }
+
+  /// A destructive act: what is lost, and the name that must be typed in. `isWrong`: another was.
+  mutating func destroy(
+    _ visitor: Visitor, _ id: String, _ action: Link, _ title: String, lead: String, name: String, button: String,
+    isWrong: Bool, hidden: [(String, String)] = []
+  ) {
+    element("details", [.class("act"), .id(id + "-act"), .flag(.open, isWrong)]) { html in
+      html.element("summary", title)
+      Frame.form(visitor, action, &html) { html in
+        html.element("p", lead)
+        for (field, value) in hidden { html.hidden(field, value) }
+        html.field(
+          id, visitor.texts(.cancelName, name), name: Confirmation.field,
+          [.set(.autocomplete, "off"), .set(.maxLength, "300"), .flag(.required)],
+          fault: isWrong ? visitor.texts[.notTheName] : nil)
+        html.element("p", [.class("actions")]) { $0.element("button", [.class("danger")], button) }
+      }
+    }
+  }
+}
+
+/// What must be typed in before something is lost.
+enum Confirmation {
+  static let field = "confirm"
+  /// Of the address behind a wrong one; its value names the act.
+  static let wrong = "wrong"
+}
+
+extension Texts {
+  /// Of a word that the API may add to; its own where it is a new one.
+  func word(_ known: [String: Word], _ word: String) -> String { known[word].map { self[$0] } ?? word }
+
+  /// A time as paper shows it: exact, in UTC.
+  func exact(_ time: String) -> String { time.prefix(16).replacing("T", with: " ") + " UTC" }
+}

@@ -1,0 +1,137 @@
+import API
+import Domain
+import HTTPServer
+import Store
+
+/// Who did what, filtered by what stands in the address.
+struct AuditPage {
+  let console: Console
+  let visitor: Visitor
+
+  private static let filters = ["operation", "key", "object", "from", "to"]
+  private static let perPage = "50"
+
+  private var texts: Texts { visitor.texts }
+  private var visit: Visit { visitor.visit }
+
+  func page() async -> HTTPServerResponse {
+    let kept = Self.filters.map { (name: $0, value: visit.query($0)) }.filter { !$0.value.isEmpty }
+    let query = kept.map { (name: $0.name, value: Day.time($0.name, $0.value)) }
+    let answer = await visitor.get(
+      "v1", "audit", query: query + [("limit", Self.perPage), ("cursor", visit.query("cursor"))])
+    var problem: ToldProblem?
+    if case .failure(let found) = answer {
+      // What was typed stays, beside what is wrong with it; who may not look sees no filter.
+      guard [400, 422].contains(found.status) else { return console.refusal(found, visitor, section: .operations) }
+      problem = found
+    }
+    return Frame.page(
+      visitor, title: texts[.audit], section: .operations, status: problem?.status ?? 200
+    ) { html in
+      html.crumbs([(texts[.operations], Link("operations"))], texts[.audit], texts)
+      html.element("h1", texts[.audit])
+      if let problem { html.refused(problem) }
+      filter(problem, &html)
+      guard case .success(let page) = answer else { return }
+      let next = page["next_cursor"]?.string
+      html.section("list", texts[.auditEntries]) { html in
+        let entries = page["items"]?.array ?? []
+        if entries.isEmpty {
+          let word: Word = next != nil ? .auditGoesOn : kept.isEmpty ? .noAudit : .auditNone
+          html.element("p", [.class("empty")], texts[word])
+        } else {
+          Self.table(entries, "list-heading", texts, &html)
+        }
+        html.pages(["audit"], kept, next, isFirst: visit.query("cursor").isEmpty, texts)
+      }
+    }
+  }
+
+  private func filter(_ problem: ToldProblem?, _ html: inout HTML) {
+    html.element(
+      "form", [.class("filters"), .set(.method, "get"), .action(Link("audit")), .set(.ariaLabel, texts[.filter])]
+    ) { html in
+      html.element("label") { html in
+        html.text(texts[.what] + " ")
+        html.element("select", [.set(.name, "operation")]) { html in
+          html.element("option", [.set(.value, "")], texts[.anyValue])
+          let chosen = visit.query("operation")
+          for name in Service.auditedOperations + (Service.auditedOperations.contains(chosen) ? [] : [chosen])
+          where !name.isEmpty {
+            html.element("option", [.set(.value, name), .flag(.selected, name == chosen)], name)
+          }
+        }
+        if let fault = problem?.fault(at: "operation") { html.element("span", [.class("error")], fault) }
+      }
+      for (name, word, type) in [
+        ("key", Word.auditKey, "search"), ("object", .object, "search"), ("from", .from, "date"), ("to", .to, "date"),
+      ] {
+        html.element("label") { html in
+          html.text(texts[word] + " ")
+          html.void(
+            "input",
+            [.set(.type, type), .set(.name, name), .set(.value, visit.query(name)), .set(.maxLength, "300")])
+          if let fault = problem?.fault(at: name) { html.element("span", [.class("error")], fault) }
+        }
+      }
+      html.element("button", [.class("primary")], texts[.apply])
+      html.element("a", [.class("button"), .href(Link("audit"))], texts[.clear])
+    }
+  }
+}
+
+/// Days of forms, in UTC, as times of the API.
+enum Day {
+  private static let milliseconds: Int64 = 86_400_000
+
+  /// `from` is a day's beginning, `to` its end. What is no day is handed on as it is: the API says what is wrong with it.
+  static func time(_ name: String, _ value: String) -> String {
+    guard ["from", "to"].contains(name), value.utf8.count == 10 else { return value }
+    let start = value + "T00:00:00Z"
+    guard name == "to", let day = WallTime(rfc3339: start) else { return start }
+    return WallTime(milliseconds: day.milliseconds &+ milliseconds).rfc3339
+  }
+}
+
+/// What the outcomes of acts are called.
+enum AuditWords {
+  static let all: [String: Word] = [
+    "done": .actDone, "refused": .actRefused, "failed": .actFailed, "begun": .actBegun, "unknown": .actUnknown,
+  ]
+  private static let styles = [
+    "done": "done", "refused": "cancelled", "failed": "failed", "begun": "running", "unknown": "blocked",
+  ]
+  static func style(_ outcome: String) -> String { styles[outcome] ?? "waiting" }
+}
+
+extension AuditPage {
+  /// Entries of the audit trail, a line each.
+  static func table(_ entries: [JSONValue], _ heading: String, _ texts: Texts, _ html: inout HTML) {
+    html.table(
+      labelledBy: heading,
+      [
+        (texts[.when], false), (texts[.who], false), (texts[.what], false), (texts[.object], false),
+        (texts[.outcome], false),
+      ]
+    ) { html in
+      for entry in entries {
+        html.element("tr") { html in
+          html.element("td") { $0.time(entry["ended_at"]?.string ?? entry["began_at"]?.string) }
+          let who = [entry["key"]?.string ?? entry["user"]?.string, entry["address"]?.string]
+          html.element("td", who.compactMap { $0 }.joined(separator: " · "))
+          html.element("th", [.set(.scope, "row")], entry["operation"]?.string ?? "")
+          html.element("td") { html in
+            html.text(entry["object"]?.string ?? entry["created_id"]?.string ?? "")
+            if let query = entry["query"]?.string, !query.isEmpty { html.element("p") { $0.element("code", query) } }
+          }
+          html.element("td") { html in
+            let outcome = entry["outcome"]?.string ?? ""
+            html.element(
+              "span", [.class("state"), .data(.state, AuditWords.style(outcome))], texts.word(AuditWords.all, outcome))
+            if let code = entry["code"]?.string { html.element("p") { $0.element("code", code) } }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+"""Tags with undo, a token that finds its device. Needs `known["user"]` with a device whose token is `known["token"]`, of FCM."""
+
+
+def run(browsing, page, known):
+    base = browsing.base + "/console"
+    page.goto(base + "/people?q=" + known["user"])
+    page.fill("#tag", "from <browser>")
+    page.click("#tags form:has(#tag) button")
+    page.wait_for_url("**added=*")
+    browsing.expect("from <browser>" in page.locator("#tags").inner_text(), "a tag of a user is added, as a text")
+    browsing.look(page, "person-tags", "light")
+    page.click(".notice button")
+    page.wait_for_url("**removed=*")
+    browsing.expect("from <browser>" not in page.locator("#tags").inner_text(), "and undone")
+    page.click("#devices tbody th a")
+    page.wait_for_selector(".timeline")
+    device = page.url
+    page.fill("#tag", "seen")
+    page.click("#tags form:has(#tag) button")
+    page.wait_for_url("**added=seen")
+    page.click("#tags li:has-text('seen') button")
+    page.wait_for_url("**removed=seen")
+    browsing.expect("removed=seen" in page.url, "a tag of a device is removed: " + page.url)
+    page.click("#confirm-act summary")
+    page.fill("#confirm", "another")
+    page.click("button.danger")
+    page.wait_for_selector(".errors")
+    browsing.expect(page.url.startswith(device), "a wrong name deletes nothing")
+    if "token" in known:
+        page.goto(base + "/people")
+        browsing.look(page, "search", "dark")
+        page.select_option("#provider", "fcm")
+        page.fill("#token", known["token"])
+        page.click("#by-token button")
+        page.wait_for_selector(".timeline")
+        browsing.expect(known["token"] not in page.url, "a token is in no address")
