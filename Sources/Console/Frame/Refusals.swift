@@ -39,6 +39,16 @@ extension Console {
     }
   }
 
+  /// A file of the API, as `Visitor.download` makes it, or the page that says why there is none.
+  func download(
+    _ path: [String], query: [(name: String, value: String)] = [], filename: String, _ visitor: Visitor, section: Word?
+  ) async -> HTTPServerResponse {
+    switch await visitor.download(path, query: query, filename: filename) {
+    case .success(let response): response
+    case .failure(let problem): refusal(problem, visitor, section: section)
+    }
+  }
+
   func enterPage(_ invitation: String, _ visit: Visit) -> HTTPServerResponse {
     let texts = visit.texts
     return Frame.plain(visit, title: texts[.signIn], status: 200) { html in

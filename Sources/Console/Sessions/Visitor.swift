@@ -29,17 +29,25 @@ final class Visitor {
   func ask(
     _ method: String, _ path: [String], query: [(name: String, value: String)] = [], body: JSONValue? = nil
   ) async -> Result<JSONValue, ToldProblem> {
+    let response = await raw(method, path, query: query, body: body.map { ($0.encoded, "application/json") })
+    guard (200..<300).contains(response.status), case .whole(let bytes) = response.body else {
+      return .failure(ToldProblem(response))
+    }
+    guard !bytes.isEmpty else { return .success(.null) }
+    guard let document = try? JSON.parse(bytes, maximumDepth: 64) else { return .failure(ToldProblem(response)) }
+    return .success(document)
+  }
+
+  /// The whole answer of an operation, whatever its status; its body may come in pieces.
+  func raw(
+    _ method: String, _ path: [String], query: [(name: String, value: String)] = [],
+    body: (bytes: [UInt8], type: String)? = nil
+  ) async -> HTTPServerResponse {
     var request = visit.request
     (request.method, request.path, request.query) = (method, "/" + path.map(Link.escaped).joined(separator: "/"), query)
-    (request.headers, request.body, request.permit) = ([], body?.encoded ?? [], nil)
-    if body != nil { request.headers.append(Header("content-type", "application/json")) }
-    let response = await service.perform(request, by: session.key)
-    guard case .whole(let bytes) = response.body else { return .failure(ToldProblem(response.status, nil)) }
-    let document = bytes.isEmpty ? JSONValue.null : try? JSON.parse(bytes, maximumDepth: 64)
-    guard (200..<300).contains(response.status), let document else {
-      return .failure(ToldProblem(response.status, document))
-    }
-    return .success(document)
+    (request.headers, request.body, request.permit) = ([], body?.bytes ?? [], nil)
+    if let body { request.headers.append(Header("content-type", body.type)) }
+    return await service.perform(request, by: session.key)
   }
 
   func get(_ path: String..., query: [(name: String, value: String)] = []) async -> Result<JSONValue, ToldProblem> {
@@ -61,5 +69,14 @@ struct ToldProblem: Error {
     (self.status, self.document) = (status, document)
     code = document?["code"]?.string ?? ""
     detail = document?["detail"]?.string ?? ""
+  }
+
+  /// Of an answer that is not what was asked for.
+  init(_ response: HTTPServerResponse) {
+    guard case .whole(let bytes) = response.body else {
+      self.init(response.status, nil)
+      return
+    }
+    self.init(response.status, bytes.isEmpty ? nil : try? JSON.parse(bytes, maximumDepth: 64))
   }
 }
