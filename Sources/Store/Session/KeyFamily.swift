@@ -52,6 +52,8 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   case actsAtWork = "acting"
   case consoleSession = "console"
   case consoleEditions = "consoles"
+  case consoleUpload = "upload"
+  case consoleUploads = "uploads"
 
   // Of the registry.
   case index = "n"
@@ -89,7 +91,8 @@ package enum KeyFamily: String, CaseIterable, Sendable {
     case .keyed, .held, .segment, .kept, .rate, .limitBucket, .caps, .listing, .hours, .hourEnds, .idempotency,
       .sentDraft,
       .waitingMessages,
-      .tried, .replays, .stagedBody, .auditTrail, .consoleSession:
+      .tried, .replays, .stagedBody, .auditTrail, .consoleSession, .consoleUpload,
+      .consoleUploads:
       .expires
     case .layout, .workers, .reports, .lease, .sequence, .corrupt, .tallies, .takenTallies, .segments, .waiting:
       .fixed

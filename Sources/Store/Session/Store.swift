@@ -92,6 +92,7 @@ package final class Store {
   package let export: DeviceExport
   package let prunes: Prunes
   package let pruneBrakes: PruneBrakes
+  package let importForecast: ImportForecast
   package let registryCheck: RegistryCheck
   let arrivals: DeviceArrivals
   let intents: ImportIntents
@@ -106,6 +107,7 @@ package final class Store {
   // Who may ask, and who has.
   package let keyring: APIKeyring
   package let consoleSessions: ConsoleSessions
+  package let consoleUploads: ConsoleUploads
   package let audit: AuditTrail
 
   /// Connects in the background and again whenever the connection is lost.
@@ -144,6 +146,7 @@ package final class Store {
     export = DeviceExport(session)
     prunes = Prunes(session)
     pruneBrakes = PruneBrakes(session)
+    importForecast = ImportForecast(session)
     registryCheck = RegistryCheck(session)
     arrivals = DeviceArrivals(session)
     intents = ImportIntents(session)
@@ -154,6 +157,7 @@ package final class Store {
     archive = MessageArchive(session)
     keyring = APIKeyring(session)
     consoleSessions = ConsoleSessions(session)
+    consoleUploads = ConsoleUploads(session)
     audit = AuditTrail(session)
   }
 
