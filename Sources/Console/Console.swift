@@ -28,7 +28,10 @@ package final class Console: WebPages {
     uploads[String(path.dropFirst(Link.root.count))] ?? 16_384
   }
   /// What takes more than a form of a few fields, by its path.
-  private static let uploads: [String: Int] = ["/compose": 262_144, "/compose/check": 262_144]
+  private static let uploads: [String: Int] = [
+    "/compose": 262_144, "/compose/check": 262_144, "/audiences": 262_144,
+    "/import": ConsoleUploads.longest + 65_536,
+  ]
 
   let service: Service
   let sessions: ConsoleSessions
@@ -71,6 +74,8 @@ package final class Console: WebPages {
     case ("campaigns", 2): await campaign(path[1], visitor)
     case ("people", 1): await people(visitor)
     case ("devices", 2): await device(path[1], visitor)
+    case ("audiences", _), ("tags", _): await AudiencePages(console: self, visitor: visitor).view(path)
+    case ("import", _): await ImportPages(console: self, visitor: visitor).view(path)
     case ("operations", 1): await operations(visitor)
     default: nil
     }
@@ -80,6 +85,8 @@ package final class Console: WebPages {
   private func act(_ path: [String], _ visitor: Visitor) async -> HTTPServerResponse? {
     switch (path.first, path.count) {
     case ("campaigns", 3): await control(path[1], path[2], visitor)
+    case ("audiences", _): await AudiencePages(console: self, visitor: visitor).act(path)
+    case ("import", _): await ImportPages(console: self, visitor: visitor).act(path)
     case ("prunes", 2): await decide(prunes: path[1], visitor)
     case ("sign-out", 1): await signOut(visitor, everywhere: false)
     case ("sign-out-everywhere", 1): await signOut(visitor, everywhere: true)

@@ -67,9 +67,9 @@ enum Frame {
 
   /// A form that is sent with the secret of the session.
   static func form(
-    _ visitor: Visitor, _ action: Link, _ html: inout HTML, _ content: (inout HTML) -> Void
+    _ visitor: Visitor, _ action: Link, more: [Attribute] = [], _ html: inout HTML, _ content: (inout HTML) -> Void
   ) {
-    html.element("form", [.set(.method, "post"), .action(action)]) { html in
+    html.element("form", [.set(.method, "post"), .action(action)] + more) { html in
       html.void(
         "input",
         [
@@ -83,7 +83,8 @@ enum Frame {
   // MARK: Parts
 
   private static let sections: [(Word, Link)] = [
-    (.overview, Link()), (.campaigns, Link("campaigns")), (.people, Link("people")), (.operations, Link("operations")),
+    (.overview, Link()), (.campaigns, Link("campaigns")), (.people, Link("people")),
+    (.audiences, Link("audiences")), (.operations, Link("operations")),
   ]
 
   private static func environment(_ visit: Visit) -> String {

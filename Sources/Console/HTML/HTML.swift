@@ -103,7 +103,7 @@ enum SafeAttribute {
     scope, ariaLabel,
     ariaLabelledBy, ariaCurrent, ariaLive, ariaHidden, ariaSort, ariaDescribedBy, colspan, datetime, inputMode,
     maxLength, x, y, x1, x2, y1, y2, width, height, viewBox, points, preserveAspectRatio, textAnchor, ariaInvalid,
-    ariaPressed, tabIndex, max, download, spellcheck, form
+    ariaPressed, tabIndex, max, download, spellcheck, form, enctype, accept, rows
 
   fileprivate var name: StaticString {
     switch self {
@@ -153,6 +153,9 @@ enum SafeAttribute {
     case .download: "download"
     case .spellcheck: "spellcheck"
     case .form: "form"
+    case .enctype: "enctype"
+    case .accept: "accept"
+    case .rows: "rows"
     }
   }
 }
@@ -174,7 +177,8 @@ enum FlagAttribute {
 }
 
 enum DataAttribute {
-  case state, live, liveToggle, liveState, lost, relative, themeToggle, environmentColour, part, shortcut
+  case state, live, liveToggle, liveState, lost, relative, themeToggle, environmentColour, part, shortcut, upload, wait,
+    waitState
 
   fileprivate var name: StaticString {
     switch self {
@@ -188,6 +192,9 @@ enum DataAttribute {
     case .environmentColour: "data-environment-colour"
     case .part: "data-part"
     case .shortcut: "data-shortcut"
+    case .upload: "data-upload"
+    case .wait: "data-wait"
+    case .waitState: "data-wait-state"
     }
   }
 }

@@ -47,6 +47,20 @@ enum Word: String, CaseIterable {
   // Drafts and approval.
 
   // Audiences, tags and imports.
+  case audiences, namedAudiences, audiencesNone, expression, expressionHint, tryExpression, countButton,
+    whoIsInIt, nameAudience, audienceNameHint, audienceTaken, audienceChange, audienceSaved, audienceDelete,
+    audienceDeleteLead, audienceDeleteButton, audienceDeleteWrong, audienceDeleted, campaignsOfAudience,
+    notSaved, save, downloadCSV, reachLine, reachOf, reachCaption, reachWhat, reachTotal, reachLeftOut,
+    reachSent, reachEstimated, reachByProvider, reachByPlatform, platformUntold, asRead, tag, tagsInUse,
+    tagPrefix, tagsNone, tagsNoneOf, tagsFirst, tagsNext, campaignsOfTag, importDevices, importNotAllowed,
+    importLead, importFile, importFileHint, importUpload, importUploading, importLarger, importNoFile,
+    importTooLarge, importEmpty, importTooManyColumns, importGone, importSize, importColumns, importColumn,
+    importField, importExamples, importIgnored, importAttribute, importProvider, importProviderHint,
+    importEachRow, importKeep, importKeepHint, importTry, importTryLead, importWait, importPreview,
+    importRefused, importTrialTitle, importTrialNotice, importDoneTitle, importStopped, importRun,
+    importChange, importAgain, importLines, importCreated, importUpdated, importRevived, importMoved,
+    importSkipped, importStaysDisabled, importEnabledAgain, importRefusedLines, importReasons,
+    importFirstLine, importRejects, importLine, importOriginal, importRejectsKept, importRejectsFile
 
   // Keys.
 

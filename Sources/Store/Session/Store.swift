@@ -107,7 +107,6 @@ package final class Store {
   // Who may ask, and who has.
   package let keyring: APIKeyring
   package let consoleSessions: ConsoleSessions
-  package let consoleUploads: ConsoleUploads
   package let audit: AuditTrail
 
   /// Connects in the background and again whenever the connection is lost.
@@ -157,7 +156,6 @@ package final class Store {
     archive = MessageArchive(session)
     keyring = APIKeyring(session)
     consoleSessions = ConsoleSessions(session)
-    consoleUploads = ConsoleUploads(session)
     audit = AuditTrail(session)
   }
 

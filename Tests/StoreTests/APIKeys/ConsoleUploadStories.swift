@@ -15,7 +15,7 @@ struct ConsoleUploadStories {
   @Test("a file is found as it was by the key that uploaded it alone; the next one takes its place; each part ends")
   func keep() async throws {
     try await withStore(quickSettings(partitions: 4)) { store, loop in
-      let uploads = store.consoleUploads
+      let uploads = store.consoleSessions.uploads
       for size in [0, 1, ConsoleUploads.pieceBytes, 3 * ConsoleUploads.pieceBytes + 7] {
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let kept = try #require(try await uploads.keep(bytes, file: "é\"\n.csv", key: "key_1", app: shop))
@@ -43,7 +43,7 @@ struct ConsoleUploadStories {
   @Test("a file that is too long, or a name that nobody was given, costs Redis nothing")
   func bounds() async throws {
     try await withStore(quickSettings(partitions: 4)) { store, loop in
-      let uploads = store.consoleUploads
+      let uploads = store.consoleSessions.uploads
       let long = [UInt8](repeating: 0, count: ConsoleUploads.longest + 1)
       #expect(try await uploads.keep(long, file: "", key: "key_1", app: shop) == nil)
       for name in ["", "*", "../x", String(repeating: "A", count: 48), String(repeating: "a", count: 49)] {

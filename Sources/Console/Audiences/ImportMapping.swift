@@ -1,0 +1,58 @@
+import API
+import Domain
+
+/// Which field of a device a column of a table is.
+struct ImportMapping {
+  /// What is chosen for each column, in their order.
+  var choices: [String]
+  /// Of rows that name none; empty: each row names one.
+  var provider = ""
+  var keepsMissing = true
+
+  static let ignored = "-"
+  /// An attribute that is called as the column.
+  static let attribute = "attribute"
+  /// Offered for every column.
+  static let fields = DeviceTable.fields.filter { $0 != "attributes" }
+
+  /// By the names of the columns. A field is guessed for one column only.
+  init(guessing columns: [String]) {
+    var taken: Set<String> = []
+    choices = columns.map { name in
+      guard let field = DeviceTable.field(of: name), field != "reason", taken.insert(field).inserted else {
+        return Self.ignored
+      }
+      return field
+    }
+  }
+
+  /// As somebody chose in the form of the page.
+  init(_ visit: Visit, columns: [String]) {
+    choices = columns.indices.map { at in
+      let chosen = visit.field(Self.name(ofColumn: at))
+      return Self.options(for: columns[at]).contains(chosen) ? chosen : Self.ignored
+    }
+    provider = Self.providers.contains(visit.field("provider")) ? visit.field("provider") : ""
+    keepsMissing = visit.field("keep") == "true"
+  }
+
+  static func name(ofColumn at: Int) -> String { "c\(at)" }
+  static let providers = ["apns", "fcm", "onesignal", "webpush"]
+
+  /// What can be chosen for a column.
+  static func options(for column: String) -> [String] {
+    let own = DeviceTable.field(of: column).map { $0.hasPrefix("attributes") ? [$0] : [] } ?? []
+    return [ignored] + fields + own + (column.isEmpty ? [] : [attribute])
+  }
+
+  /// As the import takes it.
+  func query(_ columns: [String]) -> [(name: String, value: String)] {
+    var query: [(name: String, value: String)] = []
+    for (column, choice) in zip(columns, choices) where !column.isEmpty {
+      query.append(("map", column + ":" + (choice == Self.attribute ? "attributes." + column : choice)))
+    }
+    if !provider.isEmpty { query.append(("set", "provider:" + provider)) }
+    if keepsMissing { query.append(("keep_missing", "true")) }
+    return query
+  }
+}
