@@ -206,7 +206,7 @@ let package = Package(
     tests(
       "Conformance",
       ["APNs", "FCM", "OneSignal", "WebPush", "Sandbox", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
-    tests("ConsoleTests", ["Console", "HTTPServer", "Store", "Domain", "Support"]),
+    tests("ConsoleTests", ["Console", "HTTPServer", "Store", "JSON", "Domain", "Support"]),
     tests(
       "Journey", ["fanfare", "Laboratory", "JSON", "TLS", "HTTPClient", "HTTPServer", "Loop", "Domain", "Support"]),
   ] + fuzzer,

@@ -1,4 +1,3 @@
-import API
 import Domain
 import HTTPServer
 import JSON
@@ -18,7 +17,10 @@ struct ImportTests {
     ]
     #expect(
       ImportMapping(guessing: columns).choices
-        == ["-", "token", "user", "-", "language", "attributes.plan", "-", "-", "-"])
+        == ["-", "token", "user", "-", "language", "own", "-", "-", "-"])
+    #expect(
+      ImportMapping(guessing: ["Attributes.plan", "token"]).query(["Attributes.plan", "token"]).map(\.value)
+        == ["Attributes.plan:attributes.plan", "token:token", "true"])
     #expect(ImportMapping(guessing: ["user", "user_id"]).choices == ["user", "-"])
   }
 
@@ -57,6 +59,7 @@ struct ImportTests {
     #expect(documents.rows[0] == ["a", #"["x"]"#, ""] && documents.rows[1][2].count == 81)
     for (text, fault) in [
       ("", ImportFile.Fault.empty), ("user,token\n", .empty), ("\n \n", .empty), ("{\"a\"", .empty),
+      (String(repeating: "n", count: 301) + ",b\n1,2\n", .longColumn),
       ((0...150).map { "c\($0)" }.joined(separator: ",") + "\n1\n", .tooManyColumns),
     ] {
       #expect(throws: fault, "\(text.prefix(40))") { try file(text).preview() }

@@ -203,7 +203,7 @@ struct AudiencePages {
   private func save() async -> HTTPServerResponse {
     let replaced = visit.field("replaces")
     var typed = Typed(
-      name: replaced.isEmpty ? visit.field("name").filter { $0 != " " } : replaced,
+      name: replaced.isEmpty ? visit.field("name") : replaced,
       expression: visit.field("expression"))
     func again() async -> HTTPServerResponse {
       typed.status = 422

@@ -13,6 +13,8 @@ struct ImportFile {
   /// Bytes of the file that a preview looks at, and characters of a cell that it shows.
   private static let previewed = 1 << 20
   private static let longestCell = 80
+  /// Bytes of the name of a column.
+  private static let longestColumn = 300
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
@@ -34,6 +36,7 @@ struct ImportFile {
   enum Fault: Error, Hashable {
     case empty
     case tooManyColumns
+    case longColumn
     /// In words of the API.
     case unreadable(String)
   }
@@ -43,6 +46,7 @@ struct ImportFile {
     let preview = isTable ? try table(start) : lines(start)
     guard !preview.rows.isEmpty else { throw .empty }
     guard preview.columns.count <= Self.mostColumns else { throw .tooManyColumns }
+    guard preview.columns.allSatisfy({ $0.utf8.count <= Self.longestColumn }) else { throw .longColumn }
     return preview
   }
 

@@ -12,6 +12,8 @@ struct ImportMapping {
   static let ignored = "-"
   /// An attribute that is called as the column.
   static let attribute = "attribute"
+  /// What the column says by its name, where that is an attribute.
+  static let own = "own"
   /// Offered for every column.
   static let fields = DeviceTable.fields.filter { $0 != "attributes" }
 
@@ -22,7 +24,7 @@ struct ImportMapping {
       guard let field = DeviceTable.field(of: name), field != "reason", taken.insert(field).inserted else {
         return Self.ignored
       }
-      return field
+      return Self.fields.contains(field) ? field : Self.own
     }
   }
 
@@ -41,15 +43,26 @@ struct ImportMapping {
 
   /// What can be chosen for a column.
   static func options(for column: String) -> [String] {
-    let own = DeviceTable.field(of: column).map { $0.hasPrefix("attributes") ? [$0] : [] } ?? []
+    let own = Self.ownField(of: column) == nil ? [] : [Self.own]
     return [ignored] + fields + own + (column.isEmpty ? [] : [attribute])
+  }
+
+  /// `attributes.NAME`, or `attributes` for a cell that holds them all; nil: the name says neither.
+  static func ownField(of column: String) -> String? {
+    DeviceTable.field(of: column).flatMap { fields.contains($0) || $0 == "reason" ? nil : $0 }
   }
 
   /// As the import takes it.
   func query(_ columns: [String]) -> [(name: String, value: String)] {
     var query: [(name: String, value: String)] = []
     for (column, choice) in zip(columns, choices) where !column.isEmpty {
-      query.append(("map", column + ":" + (choice == Self.attribute ? "attributes." + column : choice)))
+      let field =
+        switch choice {
+        case Self.attribute: "attributes." + column
+        case Self.own: Self.ownField(of: column) ?? Self.ignored
+        default: choice
+        }
+      query.append(("map", column + ":" + field))
     }
     if !provider.isEmpty { query.append(("set", "provider:" + provider)) }
     if keepsMissing { query.append(("keep_missing", "true")) }

@@ -123,6 +123,7 @@ struct ImportPages {
     switch fault {
     case .empty: texts[.importEmpty]
     case .tooManyColumns: texts(.importTooManyColumns, texts.number(ImportFile.mostColumns))
+    case .longColumn: texts[.importLongColumn]
     case .unreadable(let detail): detail
     }
   }

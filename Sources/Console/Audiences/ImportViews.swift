@@ -50,6 +50,7 @@ struct ImportForm {
           switch option {
           case ImportMapping.ignored: texts[.importIgnored]
           case ImportMapping.attribute: texts[.importAttribute]
+          case ImportMapping.own: ImportMapping.ownField(of: column) ?? option
           default: option
           }
         html.element("option", [.set(.value, option), .flag(.selected, option == chosen)], name)

@@ -159,6 +159,7 @@ extension Texts {
       .importTooLarge: "The file is larger than %1 MiB.",
       .importEmpty: "The file has no line of a device.",
       .importTooManyColumns: "The table has more than %1 columns: remove some, or use the command.",
+      .importLongColumn: "A name of a column is longer than 300 bytes.",
       .importGone:
         "This upload is gone: it was kept for 20 minutes, or another one took its place. Upload the file again.",
       .importSize: "%1, %2 KiB",

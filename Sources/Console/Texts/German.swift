@@ -165,6 +165,7 @@ extension Texts {
       .importTooLarge: "Die Datei ist größer als %1 MiB.",
       .importEmpty: "Die Datei hat keine Zeile mit einem Gerät.",
       .importTooManyColumns: "Die Tabelle hat mehr als %1 Spalten: Entfernen Sie einige, oder nehmen Sie den Befehl.",
+      .importLongColumn: "Der Name einer Spalte ist länger als 300 Bytes.",
       .importGone:
         "Diese Datei ist nicht mehr da: Sie war 20 Minuten aufgehoben, oder eine andere kam an ihre Stelle. Laden Sie sie noch einmal hoch.",
       .importSize: "%1, %2 KiB",
