@@ -334,6 +334,6 @@ struct DeviceImport {
     }
     guard reachedLines > 0 else { return }
     if isTrial { Terminal.note("this was a dry run: nothing is registered") }
-    for line in tally.lines { Terminal.print(line) }
+    for line in tally.lines(isTrial: isTrial) { Terminal.print(line) }
   }
 }
