@@ -28,7 +28,10 @@ package final class Console: WebPages {
     uploads[String(path.dropFirst(Link.root.count))] ?? 16_384
   }
   /// What takes more than a form of a few fields, by its path.
-  private static let uploads: [String: Int] = ["/compose": 786_432, "/compose/check": 786_432]
+  private static let uploads: [String: Int] = [
+    "/compose": 786_432, "/compose/check": 786_432, "/audiences": 262_144,
+    "/import": ConsoleUploads.longest + 65_536,
+  ]
 
   let service: Service
   let sessions: ConsoleSessions
@@ -72,6 +75,8 @@ package final class Console: WebPages {
     case ("compose", _), ("drafts", _), ("test-lists", _):
       await ComposePages(console: self, visitor: visitor).view(path)
     case ("people", _), ("devices", _): await PeoplePages(console: self, visitor: visitor).view(path)
+    case ("audiences", _), ("tags", _): await AudiencePages(console: self, visitor: visitor).view(path)
+    case ("import", _): await ImportPages(console: self, visitor: visitor).view(path)
     case ("operations", 1): await operations(visitor)
     case ("keys", _): await KeyPages(console: self, visitor: visitor).view(path.dropFirst())
     case ("audit", 1): await AuditPage(console: self, visitor: visitor).page()
@@ -85,6 +90,8 @@ package final class Console: WebPages {
     case ("campaigns", _): await CampaignPages(console: self, visitor: visitor).act(path.dropFirst())
     case ("compose", _), ("drafts", _), ("test-lists", _): await ComposePages(console: self, visitor: visitor).act(path)
     case ("people", _), ("devices", _): await PeoplePages(console: self, visitor: visitor).act(path)
+    case ("audiences", _): await AudiencePages(console: self, visitor: visitor).act(path)
+    case ("import", _): await ImportPages(console: self, visitor: visitor).act(path)
     case ("keys", _): await KeyPages(console: self, visitor: visitor).act(path.dropFirst())
     case ("prunes", 2): await decide(prunes: path[1], visitor)
     case ("sign-out", 1): await signOut(visitor, everywhere: false)

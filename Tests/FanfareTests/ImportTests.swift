@@ -21,7 +21,7 @@ struct ImportTests {
     for (at, answer) in answers.enumerated() { tally.take(try result(answer), line: 2 + at) }
     tally.refuse()
     #expect(
-      tally.lines == [
+      tally.lines(isTrial: false) == [
         "5 devices registered (1 created, 1 moved, 3 updated)",
         "2 lines with the id or token of an earlier line; the later one counts: lines 4 (as line 2), 5 (as line 3)",
         "1 device stays disabled: nothing is sent there until a line has `enabled` true",

@@ -7,9 +7,11 @@ import Store
 
 extension DeviceCalls {
   /// `POST /v1/devices/bulk`: each line is a device as `POST /v1/devices` takes it, or as the export writes it, with
-  /// its `registered_at`. May be repeated as a whole: what was registered by then is replaced by the same.
+  /// its `registered_at`. May be repeated as a whole: what was registered by then is replaced by the same. With `dry_run`
+  /// each line is judged as the import would, and nothing is written.
   func registerDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     typealias Written = (inout JSONWriter) -> Void
+    let isTrial = call.flag("dry_run")
     let lines = try await Lines(of: call, bound, loop).all
     let faults = FaultBudget(
       eachDocument: RequestBounds.violationsOfLine, suggestions: call.suggestions)
@@ -24,6 +26,7 @@ extension DeviceCalls {
           let skipped: Written = { writer in
             writer.member("registration", Self.skipped)
             writer.member("reason", StoredDevice.Status.dead.rawValue)
+            if isTrial { writer.member("dry_run", true) }
           }
           results.append((line.number, .success(skipped)))
           continue
@@ -37,7 +40,7 @@ extension DeviceCalls {
     }
     var refused: [Int: Problem] = [:]
     if let limit = tagStock.limit(call.app) {
-      for at in try await tagStock.refused(of: devices.map(\.device.tags), call.app) {
+      for at in try await tagStock.refused(of: devices.map(\.device.tags), call.app, isTrial: isTrial) {
         refused[at] = TagStock.problem(limit)
       }
     }
@@ -49,7 +52,7 @@ extension DeviceCalls {
     for (at, problem) in refused { results[places[at]].result = .failure(problem) }
     places = places.indices.filter { refused[$0] == nil }.map { places[$0] }
     devices = devices.indices.filter { refused[$0] == nil }.map { devices[$0] }
-    try await call.take(.registrations, devices.count)
+    if !isTrial { try await call.take(.registrations, devices.count) }
     let registered: [PutResult]
     let switches: Switches
     do throws(StoreError) {
@@ -58,7 +61,7 @@ extension DeviceCalls {
       throw Problem(error)
     }
     await loop.giveWay()
-    stock.registered(registered, call.app)
+    if !isTrial { stock.registered(registered, call.app) }
     let tenant = try configuration.tenant(call.app)
     for (at, done) in registered.enumerated() {
       await loop.giveWay()
@@ -76,6 +79,7 @@ extension DeviceCalls {
         writer.member("id", id.rawValue)
         writer.member("registration", registration.word)
         if case .moved(let from) = registration { writer.member("moved_from", from.id.rawValue) }
+        if isTrial { writer.member("dry_run", true) }
         if !notices.isEmpty { writer.objects("warnings", notices) { $1.writeMembers(to: &$0) } }
       }
     }
@@ -85,7 +89,7 @@ extension DeviceCalls {
   /// In place of a registration: the line is of a device that gets nothing any more.
   private static let skipped = "skipped"
 
-  /// With what became of devices that were disabled.
+  /// Or what would become of them. With what became of devices that were disabled.
   private func register(
     _ readings: [DeviceReading], _ call: Call
   ) async throws(StoreError) -> (results: [PutResult], switches: Switches) {
@@ -98,10 +102,13 @@ extension DeviceCalls {
         return device
       }
     }
+    func put(_ devices: [Device], _ merge: @escaping (Int, Device) -> Device) async throws(StoreError) -> [PutResult] {
+      call.flag("dry_run")
+        ? try await store.importForecast.results(of: devices, app: call.app, merging: merge)
+        : try await store.devices.put(devices, app: call.app, merging: merge)
+    }
     guard call.flag("keep_missing") else {
-      let results = try await store.devices.put(
-        readings.map(\.device), app: call.app, merging: merging { $0.keepingDisabled($1) })
-      return (results, switches)
+      return (try await put(readings.map(\.device), merging { $0.keepingDisabled($1) }), switches)
     }
     // A device that takes over the token of another keeps what that one had.
     let owners = try await store.tokens.owners(of: readings.map(\.device.address), app: call.app)
@@ -114,9 +121,7 @@ extension DeviceCalls {
       switches.note(at, reading, device, known)
       return device
     }
-    let results = try await store.devices.put(
-      devices, app: call.app, merging: merging { $0.mergedByAttribute(into: $1) })
-    return (results, switches)
+    return (try await put(devices, merging { $0.mergedByAttribute(into: $1) }), switches)
   }
 
   /// Lines by their places, whose devices were disabled. Belongs to the loop.

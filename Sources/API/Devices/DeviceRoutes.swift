@@ -23,11 +23,15 @@ extension Endpoint {
       audit: Audit.none
     ) { $0.devices.registerDevice },
     Endpoint(
-      "registerDevices", "POST", "/v1/devices/bulk", .key([.devices]), query: ["map", "set", "keep_missing"],
-      "Register many devices: NDJSON or CSV in, NDJSON out", body: .init("ImportedDevice", in: [.lines, .table]),
+      "registerDevices", "POST", "/v1/devices/bulk", .key([.devices]),
+      query: ["map", "set", "keep_missing", "dry_run"],
+      "Register many devices: NDJSON or CSV in, NDJSON out; with `dry_run`, show what would become of each line",
+      body: .init("ImportedDevice", in: [.lines, .table]),
       answers: [
         .init(
-          200, "One result a line, in order: `line`, and `id` and `registration` (or `skipped`) or `problem`",
+          200,
+          "One result a line, in order: `line`, and `id` and `registration` (or `skipped`) or `problem`; with `dry_run` what "
+            + "would become of it, and nothing is written",
           [("application/x-ndjson", "LineResult")])
       ],
       problems: [.malformedTable, .invalidTable]

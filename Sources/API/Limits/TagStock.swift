@@ -30,8 +30,9 @@ final class TagStock {
 
   func limit(_ app: AppID) -> Int? { configuration.apps[app]?.limits.tags }
 
-  /// Those of these lists, by their places, that bring more new tags than there is room for.
-  func refused(of lists: [[String]], _ app: AppID) async throws(Problem) -> Set<Int> {
+  /// Those of these lists, by their places, that bring more new tags than there is room for. `isTrial`: nothing of them is
+  /// about to be written, so that their new tags stay new.
+  func refused(of lists: [[String]], _ app: AppID, isTrial: Bool = false) async throws(Problem) -> Set<Int> {
     guard let limit = limit(app) else { return [] }
     var new = Set(lists.joined().map { ExactText($0) })
     if let book = books[app] { new.subtract(book.names) }
@@ -59,7 +60,7 @@ final class TagStock {
           book.names.formUnion(own)
         }
       }
-      books[app] = book.names.count <= Self.mostKept ? book : nil
+      if !isTrial { books[app] = book.names.count <= Self.mostKept ? book : nil }
       return refused
     } catch {
       throw Problem(error)

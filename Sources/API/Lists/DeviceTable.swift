@@ -19,7 +19,8 @@ package struct DeviceTable {
   private let width: Int
   private let constants: [(field: String, value: String)]
 
-  private static let fields = Schema.importedDevice.fields.filter { !["user_tags", "tombstone"].contains($0) }
+  /// What a column can be, beside an attribute.
+  package static let fields = Schema.importedDevice.fields.filter { !["user_tags", "tombstone"].contains($0) }
   /// What a table of an export says beside that: it is not imported.
   private static let told = ["reason"]
   private static let attribute = "attributes."

@@ -95,7 +95,7 @@ enum OpenAPIAnswers {
     ["line"],
     [
       ("line", count), ("id", text), ("registration", text), ("moved_from", text),
-      ("reason", text), ("warnings", list("Warning")),
+      ("reason", text), ("dry_run", flag), ("warnings", list("Warning")),
       ("problem", .reference("Problem")),
     ])
   private static let messageResult = open(

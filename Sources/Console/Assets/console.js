@@ -620,3 +620,31 @@ addEventListener("pageshow", () => {
 
 // Where the browser does not know autofocus on a summary of errors.
 document.querySelector(".errors[autofocus]")?.focus();
+
+// What takes long says what it waits for. An upload shows how far it has come.
+addEventListener("submit", (event) => {
+  const form = event.target;
+  const state = form.querySelector("[data-wait-state]");
+  if (!state || event.defaultPrevented) return;
+  if (form.dataset.wait) state.textContent = form.dataset.wait;
+  if (!("upload" in form.dataset)) return;
+  event.preventDefault();
+  const bar = document.createElement("progress");
+  bar.max = 1;
+  bar.setAttribute("aria-label", form.dataset.upload);
+  state.replaceChildren(form.dataset.upload, bar);
+  const request = new XMLHttpRequest();
+  request.upload.addEventListener("progress", (now) => { if (now.lengthComputable) bar.value = now.loaded / now.total; });
+  request.addEventListener("load", () => {
+    if (request.status === 200 && request.responseURL !== form.action) return location.assign(request.responseURL);
+    const main = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("main");
+    if (!main) return location.reload();
+    document.querySelector("main").replaceWith(document.importNode(main, true));
+    leaving = false;
+    document.querySelector("main .errors")?.focus();
+  });
+  request.addEventListener("error", () => form.submit());
+  request.open("POST", form.action);
+  request.responseType = "text";
+  request.send(new FormData(form));
+});

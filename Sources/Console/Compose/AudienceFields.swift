@@ -12,7 +12,7 @@ struct AudienceFields {
       builder(&html)
       fields.area(
         .init(
-          name: "audience", label: texts[.expression], value: form.audience, hint: texts[.expressionHint],
+          name: "audience", label: texts[.audienceExpression], value: form.audience, hint: texts[.expressionHint],
           attributes: ComposePage.code), rows: 2, &html)
       fields.select(
         .init(name: "devices", label: texts[.devicesOfUser], value: form.reach, style: "field short"),

@@ -110,7 +110,7 @@ enum Frame {
 
   private static let sections: [(Word, Link)] = [
     (.overview, Link()), (.compose, Link("compose")), (.campaigns, Link("campaigns")), (.people, Link("people")),
-    (.operations, Link("operations")),
+    (.audiences, Link("audiences")), (.operations, Link("operations")),
   ]
 
   private static func environment(_ visit: Visit) -> String {

@@ -113,7 +113,9 @@ enum SafeAttribute {
     scope, ariaLabel,
     ariaLabelledBy, ariaCurrent, ariaLive, ariaHidden, ariaSort, ariaDescribedBy, colspan, datetime, inputMode,
     maxLength, x, y, x1, x2, y1, y2, width, height, viewBox, points, preserveAspectRatio, textAnchor, ariaInvalid,
-    ariaPressed, tabIndex, max, download, spellcheck, form, list, rows, min, low, high, optimum, autocapitalize
+    ariaPressed, tabIndex, max, download, spellcheck, form, list, rows, min, low, high, optimum, autocapitalize,
+    enctype,
+    accept
 
   fileprivate var name: StaticString {
     switch self {
@@ -170,6 +172,8 @@ enum SafeAttribute {
     case .high: "high"
     case .optimum: "optimum"
     case .autocapitalize: "autocapitalize"
+    case .enctype: "enctype"
+    case .accept: "accept"
     }
   }
 }
@@ -198,6 +202,9 @@ enum DataAttribute: String {
   case liveState = "live-state"
   case themeToggle = "theme-toggle"
   case environmentColour = "environment-colour"
+
+  case upload, wait
+  case waitState = "wait-state"
 
   // The composer.
   case check, empty, scripted, number, most, builder, tags, workshop, join, blocks, add, of, text, kind, not, sign,

@@ -8,13 +8,18 @@ final class Visit {
   let texts: Texts
   /// Of the form, if it is one.
   let form: [(name: String, value: String)]
+  /// That came with the form.
+  let files: [Multipart.File]
   /// Behind the root, decoded; nil: it has a broken escape.
   let path: [String]?
 
   init(_ request: HTTPServerRequest, _ settings: ConsoleSettings) {
     (self.request, self.settings) = (request, settings)
     texts = Texts.best(for: request.header("accept-language") ?? "")
-    form = request.method == "POST" ? Form.read(request.body, request.header("content-type") ?? "") : []
+    let type = request.header("content-type") ?? ""
+    let parts = request.method == "POST" ? Multipart(request.body, type) : nil
+    form = parts?.fields ?? (request.method == "POST" ? Form.read(request.body, type) : [])
+    files = parts?.files ?? []
     path = Self.parts(request.path.dropFirst(Link.root.count))
   }
 

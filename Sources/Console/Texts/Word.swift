@@ -53,7 +53,7 @@ enum Word: String, CaseIterable {
     holdout, forTheApp, appFields, sound, soundHint, badge, badgeHint, collapseKey, collapseKeyHint, data, otherFields,
     furtherFields, furtherHint, whatWillHappen, saveDraft, checkNow, noTestLists, testLists, tryOn, sendTest, counting,
     checkLost, checkEnded, languageMissing, timeMissing, noObject, noJSON, noWholeNumber, noShare, oneFault, manyFaults,
-    whoGetsIt, expression, expressionHint, devicesOfUser, allDevices, latestDevice, ofTag, ofZone, ofVersion,
+    whoGetsIt, audienceExpression, devicesOfUser, allDevices, latestDevice, ofTag, ofZone, ofVersion,
     ofPermission, ofActivity, namedAudience, everyone, devicesThatFulfil, allOfThese, oneOfThese, addCondition,
     addGroup, byHand, tagDevices, comparison, conditionNumber, property, isOrIsNot, isSo, isNot, exactly, sameVersion,
     atLeast, above, atMost, below, lessThan, moreThan, value, daysAgo, removeCondition, groupNumber, fulfilsOrNot,
@@ -72,6 +72,21 @@ enum Word: String, CaseIterable {
   // Drafts and approval.
 
   // Audiences, tags and imports.
+  case audiences, namedAudiences, audiencesNone, expression, expressionHint, tryExpression, countButton,
+    whoIsInIt, nameAudience, audienceNameHint, audienceTaken, audienceChange, audienceSaved, audienceDelete,
+    audienceDeleteLead, audienceDeleteButton, audienceDeleteWrong, audienceDeleted, campaignsOfAudience,
+    notSaved, save, downloadCSV, reachLine, reachOf, reachCaption, reachWhat, reachTotal, reachLeftOut,
+    reachSent, reachEstimated, reachByProvider, reachByPlatform, platformUntold, asRead, tag, tagsInUse,
+    tagPrefix, tagsNone, tagsNoneOf, tagsFirst, tagsNext, campaignsOfTag, importDevices, importNotAllowed,
+    importLead, importFile, importFileHint, importUpload, importUploading, importLarger, importNoFile,
+    importTooLarge, importEmpty, importTooManyColumns, importGone, importLongColumn, importSize, importColumns,
+    importColumn,
+    importField, importExamples, importIgnored, importAttribute, importProvider, importProviderHint,
+    importEachRow, importKeep, importKeepHint, importTry, importTryLead, importWait, importPreview,
+    importRefused, importTrialTitle, importTrialNotice, importDoneTitle, importStopped, importRun,
+    importChange, importAgain, importLines, importCreated, importUpdated, importRevived, importMoved,
+    importSkipped, importStaysDisabled, importEnabledAgain, importRefusedLines, importReasons,
+    importFirstLine, importRejects, importLine, importOriginal, importRejectsKept, importRejectsFile
 
   // Keys.
   case keys, keysOfApp, keysLead, keyNew, keyCreate, keyNameHint, scopes, lastUsed, keyEnds, keyUntil, keyUntilHint,

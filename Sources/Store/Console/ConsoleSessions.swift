@@ -29,6 +29,9 @@ package final class ConsoleSessions: StorePart {
   private static let randomBytes = 24
   private static let checkBytes = 8
 
+  /// Files between two steps of a page.
+  package var uploads: ConsoleUploads { ConsoleUploads(session) }
+
   /// A token for whoever has shown this key.
   package func begin(_ identity: IdentifiedKey) async throws(StoreError) -> String {
     let token = newToken()

@@ -53,6 +53,8 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   case consoleSession = "console"
   case consoleEditions = "consoles"
   case consoleOpen = "opened"
+  case consoleUpload = "upload"
+  case consoleUploads = "uploads"
 
   // Of the registry.
   case index = "n"
@@ -90,7 +92,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
     case .keyed, .held, .segment, .kept, .rate, .limitBucket, .caps, .listing, .hours, .hourEnds, .idempotency,
       .sentDraft,
       .waitingMessages,
-      .tried, .replays, .stagedBody, .auditTrail, .consoleSession, .consoleOpen:
+      .tried, .replays, .stagedBody, .auditTrail, .consoleSession, .consoleOpen, .consoleUpload, .consoleUploads:
       .expires
     case .layout, .workers, .reports, .lease, .sequence, .corrupt, .tallies, .takenTallies, .segments, .waiting:
       .fixed

@@ -204,6 +204,17 @@ struct Keys {
   /// Sessions of a key by when they began.
   func consoleOpen(_ app: AppID, _ id: String) -> String { key(.consoleOpen, home(of: app), "\(app.rawValue):\(id)") }
 
+  /// What somebody uploaded, by its random name.
+  func consoleUpload(_ name: String) -> String { key(.consoleUpload, partition((name, "")), name) }
+  /// One of its pieces, or what became of it.
+  func consoleUpload(_ name: String, _ part: String) -> String {
+    key(.consoleUpload, partition((name, "")), "\(name):\(part)")
+  }
+  /// By id of a key: the name of its upload.
+  func consoleUploads(_ app: AppID, _ id: String) -> String {
+    key(.consoleUploads, home(of: app), "\(app.rawValue):\(id)")
+  }
+
   // Of the registry.
   /// Numbers by hashes of device ids.
   func index(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {

@@ -92,6 +92,7 @@ package final class Store {
   package let export: DeviceExport
   package let prunes: Prunes
   package let pruneBrakes: PruneBrakes
+  package let importForecast: ImportForecast
   package let registryCheck: RegistryCheck
   let arrivals: DeviceArrivals
   let intents: ImportIntents
@@ -144,6 +145,7 @@ package final class Store {
     export = DeviceExport(session)
     prunes = Prunes(session)
     pruneBrakes = PruneBrakes(session)
+    importForecast = ImportForecast(session)
     registryCheck = RegistryCheck(session)
     arrivals = DeviceArrivals(session)
     intents = ImportIntents(session)

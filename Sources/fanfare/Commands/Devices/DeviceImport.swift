@@ -15,6 +15,8 @@ struct DeviceImport {
   /// Nil: NDJSON.
   private let table: Table?
   private let keepsMissing: Bool
+  /// Nothing is registered.
+  private let isTrial: Bool
   /// With its question mark; empty: nothing is said.
   private let query: String
   /// The first line of a table that is not empty, which each request begins with.
@@ -100,11 +102,13 @@ struct DeviceImport {
     ]
   }
 
-  /// `keepsMissing`: a device keeps what its line does not have.
-  init(_ path: String, batch: Int, rejects: RejectsFile?, table: Table?, keepsMissing: Bool) {
+  /// `keepsMissing`: a device keeps what its line does not have. `isTrial`: the server says what would become of the lines.
+  init(_ path: String, batch: Int, rejects: RejectsFile?, table: Table?, keepsMissing: Bool, isTrial: Bool = false) {
     self.table = table
     self.keepsMissing = keepsMissing
-    query = ServerCall.query((table?.query ?? []) + [("keep_missing", keepsMissing ? "true" : nil)])
+    self.isTrial = isTrial
+    query = ServerCall.query(
+      (table?.query ?? []) + [("keep_missing", keepsMissing ? "true" : nil), ("dry_run", isTrial ? "true" : nil)])
     self.path = path
     self.batch = batch
     self.rejects = rejects
@@ -256,6 +260,7 @@ struct DeviceImport {
 
   /// `lines`: sent, and not answered line by line; `inPart`: some of them may have been taken all the same.
   private func tellStop(at lines: [Line]?, inPart: Bool = true) {
+    guard !isTrial else { return Terminal.note("this was a dry run: nothing is registered") }
     if reached > 0 {
       Terminal.note(
         "\(reached == 1 ? "line 1 is" : "lines 1–\(reached) are") imported\(tally.refused > 0 ? ", except the refused ones" : "")"
@@ -322,11 +327,13 @@ struct DeviceImport {
       writer.beginObject()
       writer.member("complete", isComplete)
       writer.member("lines", reached)
+      if isTrial { writer.member("dry_run", true) }
       tally.write(to: &writer)
       writer.endObject()
       return Terminal.print(json: writer.bytes)
     }
     guard reachedLines > 0 else { return }
-    for line in tally.lines { Terminal.print(line) }
+    if isTrial { Terminal.note("this was a dry run: nothing is registered") }
+    for line in tally.lines(isTrial: isTrial) { Terminal.print(line) }
   }
 }

@@ -24,7 +24,7 @@ enum DevicesCommand {
                  that are not in the line, such as tags, attributes or user, are cleared. --keep-missing keeps them. A
                  disabled device stays disabled unless the line has `enabled: true`. Rows of dead devices, which some
                  exports contain, are skipped. A faulty line is reported with its number, and the other lines are
-                 imported; --rejects writes the faulty lines to a file. After an interruption, repeat the whole import
+                 imported; --rejects writes the faulty lines to a file. --dry-run only says what would become of them. After an interruption, repeat the whole import
       export     print every device that is not dead, with its registration time, in the NDJSON format of import
       reindex    compare sets, index, aliases and users with the device records. --repair corrects the differences. It
                  opens the store of the configuration directly; the server may keep running. Exit code 1: differences
@@ -43,6 +43,7 @@ enum DevicesCommand {
         Command.Option("--rejects", "FILE", "import: write the refused lines to this file"),
         Command.Option(
           "--keep-missing", "import: a device keeps the fields that its line does not have, such as tags or user"),
+        Command.Option("--dry-run", "import: say what would become of each line, and register nothing"),
         Command.Option("--batch", "LINES", "import: lines in one request, 1–10000 (\(Client.usualBatch))"),
         Command.Option(
           "--map", "COLUMN=FIELD", repeats: true, "import: map a column of CSV to a field; - ignores it"),
@@ -92,7 +93,7 @@ enum DevicesCommand {
       let rejects = try arguments.text("--rejects").map { file throws(UsageProblem) in try RejectsFile(file) }
       var work = DeviceImport(
         path, batch: batch, rejects: rejects, table: table,
-        keepsMissing: arguments.has("--keep-missing"))
+        keepsMissing: arguments.has("--keep-missing"), isTrial: arguments.has("--dry-run"))
       return try await work.run(client, loop, json: arguments.wantsJSON)
     }
   }

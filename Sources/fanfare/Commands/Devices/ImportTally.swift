@@ -61,11 +61,12 @@ struct ImportTally {
     writer.member("refused", refused)
   }
 
-  /// One fact a line. `path`: of the file.
-  var lines: [String] {
+  /// One fact a line. `isTrial`: nothing was registered.
+  func lines(isTrial: Bool) -> [String] {
     let parts = registered.sorted { $0.key < $1.key }.map { "\(grouped($0.value)) \($0.key)" }
     var lines = [
-      "\(counted(devices, "device")) registered" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")
+      "\(counted(devices, "device")) \(isTrial ? "would be registered" : "registered")"
+        + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")
     ]
     if duplicates > 0 {
       let more = duplicates > firstDuplicates.count ? " …" : ""
