@@ -98,15 +98,64 @@ extension Texts {
       .onlyAdmin: "A key with the scope `admin` sees prunes and the audit trail here.",
       .noAudit: "Nobody has done anything yet.",
 
-        // Compose.
+      // Compose.
 
-        // Drafts and approval.
+      // Drafts and approval.
 
-        // Audiences, tags and imports.
+      // Audiences, tags and imports.
 
-        // Keys.
+      // Keys.
 
-        // Activity and credentials.
+      // Activity and credentials.
+      .credentials: "Credentials",
+      .activity: "Ended deliveries, the last 24 hours",
+      .activityTotal: "%1 deliveries ended in %2 hours.",
+      .activityMost: "Most of them from %1 (UTC): %2.",
+      .noActivity: "Nothing ended in the last 24 hours.",
+      .perHour: "deliveries per hour, times in UTC",
+      .perSecond: "%1 per second",
+      .asTable: "The figures as a table",
+      .hour: "Hour from",
+      .all: "All",
+      .credential: "Credential",
+      .noCredentials: "The configuration names no credential for this app: nothing can be sent.",
+      .credentialIdle: "Ready",
+      .credentialOpen: "Sending",
+      .credentialWaiting: "Waiting",
+      .credentialProbing: "Trying again",
+      .credentialFailing: "Failing",
+      .credentialUnreachable: "Unreachable",
+      .credentialBlocked: "Refused",
+      .fixWaiting: "The provider asked for a pause; sending goes on by itself.",
+      .fixFailing:
+        "The provider answers with errors; Fanfare tries on. See the reason, and the provider’s status page.",
+      .fixUnreachable: "No connection comes about: check the network, the firewall and the provider’s status page.",
+      .fixBlocked: "The provider refuses the credential: put a valid one into the configuration and reload it.",
+      .fixExpiry: "Get a new one from the provider and put it into the configuration.",
+      .brakeOn: "More tokens than usual were called dead: %1 wait for your decision.",
+      .jobs: "Jobs",
+      .expires: "Ends",
+      .connections: "Connections",
+      .atWork: "Requests at work",
+      .ofWhole: "%1 of %2",
+      .oldest: "Oldest",
+      .nextTry: "Next try",
+      .queue: "Queue",
+      .queueLead:
+        "A job is a list of deliveries that share a credential. It leaves when each of them has an outcome or waits for another attempt.",
+      .retries: "Waiting for another attempt",
+      .quarantined: "Unreadable records",
+      .redis: "Redis",
+      .version: "Version",
+      .memory: "Memory",
+      .memoryOf: "%1 of %2",
+      .memoryWithout: "%1, without a limit",
+      .persistence: "On disk",
+      .appendOnly: "append-only file, synced: %1",
+      .noAppendOnly: "no append-only file",
+      .replicas: "Replicas",
+      .losses: "What may be lost",
+      .noLosses: "Nothing that was accepted is lost beyond what the persistence above allows.",
 
         // Reports of campaigns.
 

@@ -103,15 +103,65 @@ extension Texts {
       .onlyAdmin: "Ein Schlüssel mit dem Recht `admin` sieht hier auch das Protokoll und wartende Tokens.",
       .noAudit: "Noch hat niemand etwas getan.",
 
-        // Compose.
+      // Compose.
 
-        // Drafts and approval.
+      // Drafts and approval.
 
-        // Audiences, tags and imports.
+      // Audiences, tags and imports.
 
-        // Keys.
+      // Keys.
 
-        // Activity and credentials.
+      // Activity and credentials.
+      .credentials: "Zugänge zu Anbietern",
+      .activity: "Abgeschlossene Zustellungen, die letzten 24 Stunden",
+      .activityTotal: "%1 Zustellungen endeten in %2 Stunden.",
+      .activityMost: "Die meisten ab %1 Uhr (UTC): %2.",
+      .noActivity: "In den letzten 24 Stunden endete keine Zustellung.",
+      .perHour: "Zustellungen pro Stunde, Zeiten in UTC",
+      .perSecond: "%1 pro Sekunde",
+      .asTable: "Die Zahlen als Tabelle",
+      .hour: "Stunde ab",
+      .all: "Alle",
+      .credential: "Zugang",
+      .noCredentials: "Die Konfiguration nennt für diese App keinen Zugang: Es kann nichts gesendet werden.",
+      .credentialIdle: "Bereit",
+      .credentialOpen: "Sendet",
+      .credentialWaiting: "Wartet",
+      .credentialProbing: "Neuer Versuch",
+      .credentialFailing: "Gestört",
+      .credentialUnreachable: "Nicht erreichbar",
+      .credentialBlocked: "Abgewiesen",
+      .fixWaiting: "Der Anbieter bat um eine Pause; danach geht es von selbst weiter.",
+      .fixFailing:
+        "Der Anbieter antwortet mit Fehlern; Fanfare versucht es weiter. Sehen Sie den Grund an und die Statusseite des Anbieters.",
+      .fixUnreachable: "Keine Verbindung kommt zustande: Prüfen Sie Netz, Firewall und die Statusseite des Anbieters.",
+      .fixBlocked:
+        "Der Anbieter weist den Zugang ab: Tragen Sie gültige Zugangsdaten in die Konfiguration ein und laden Sie sie neu.",
+      .fixExpiry: "Holen Sie neue Zugangsdaten beim Anbieter und tragen Sie sie in die Konfiguration ein.",
+      .brakeOn: "Mehr Tokens als üblich wurden als tot gemeldet: %1 warten auf Ihre Entscheidung.",
+      .jobs: "Aufträge",
+      .expires: "Gültig bis",
+      .connections: "Verbindungen",
+      .atWork: "Anfragen unterwegs",
+      .ofWhole: "%1 von %2",
+      .oldest: "Ältester",
+      .nextTry: "Nächster Versuch",
+      .queue: "Warteschlange",
+      .queueLead:
+        "Ein Auftrag ist eine Liste von Zustellungen über denselben Zugang. Er geht, wenn jede ein Ergebnis hat oder auf einen neuen Versuch wartet.",
+      .retries: "Warten auf einen neuen Versuch",
+      .quarantined: "Unlesbare Einträge",
+      .redis: "Redis",
+      .version: "Version",
+      .memory: "Speicher",
+      .memoryOf: "%1 von %2",
+      .memoryWithout: "%1, ohne Grenze",
+      .persistence: "Auf der Platte",
+      .appendOnly: "Append-only-Datei, gesichert: %1",
+      .noAppendOnly: "keine Append-only-Datei",
+      .replicas: "Replikate",
+      .losses: "Was verloren gehen kann",
+      .noLosses: "Von Angenommenem geht nicht mehr verloren, als oben unter „Auf der Platte“ steht.",
 
         // Reports of campaigns.
 

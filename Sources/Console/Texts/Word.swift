@@ -51,6 +51,12 @@ enum Word: String, CaseIterable {
   // Keys.
 
   // Activity and credentials.
+  case credentials, activity, activityTotal, activityMost, noActivity, perHour, perSecond, asTable, hour, all,
+    credential,
+    noCredentials, credentialIdle, credentialOpen, credentialWaiting, credentialProbing, credentialFailing,
+    credentialUnreachable, credentialBlocked, fixWaiting, fixFailing, fixUnreachable, fixBlocked, fixExpiry, brakeOn,
+    jobs, expires, connections, atWork, ofWhole, oldest, nextTry, queue, queueLead, retries, quarantined, redis,
+    version, memory, memoryOf, memoryWithout, persistence, appendOnly, noAppendOnly, replicas, losses, noLosses
 
   // Reports of campaigns.
 
