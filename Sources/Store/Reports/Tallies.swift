@@ -26,15 +26,17 @@ package struct Tallies: StorePart {
     let partition = lease.partition
     let tallied = try await ask(RedisCommand("HKEYS", keys.tallies(partition)), partition: partition).array ?? []
     guard isRepeated || !tallied.isEmpty else { return [] }
-    let apps = Set(tallied.compactMap { $0.bytes.flatMap { Tally(name: $0, count: [UInt8(ascii: "0")]) }?.app })
+    // As they stand there: what was damaged has a name, too.
+    let apps = Set(tallied.compactMap { $0.bytes.flatMap(Tally.app) })
     let now = loop.wallNow
     var names = [keys.lease(partition), keys.tallies(partition), keys.takenTallies(partition)]
     var arguments: [RedisArgument] = [
       .text(String(number)), .number(Activity.Period.hour.life), .number(Activity.Period.minute.life),
     ]
     for app in apps {
-      names += Activity.Period.allCases.map { keys.activity(partition, app, $0, $0.number(at: now)) }
-      arguments.append(.text(app.rawValue))
+      let id = AppID(rawValue: String(decoding: app, as: UTF8.self))
+      names += Activity.Period.allCases.map { keys.activity(partition, id, $0, $0.number(at: now)) }
+      arguments.append(.bytes(app))
     }
     let reply = try await ask(Scripts.takeTallies, keys: names, arguments, under: lease)
     return pairs(reply.array ?? []).compactMap { Tally(name: $0.name, count: $0.value) }
@@ -47,6 +49,12 @@ extension Tally {
   /// As the scripts name them: what counters of messages begin with. They put the app behind it.
   static func name(provider: ProviderName?, outcome: Outcome) -> [UInt8] {
     Array((provider?.rawValue ?? "").utf8.filter { $0 != separator }) + [separator] + Array(outcome.rawValue.utf8)
+  }
+
+  /// The app in such a name; nil: there is none.
+  fileprivate static func app(in name: [UInt8]) -> [UInt8]? {
+    let parts = name.split(separator: separator, maxSplits: 2, omittingEmptySubsequences: false)
+    return parts.count > 2 && !parts[2].isEmpty ? Array(parts[2]) : nil
   }
 
   init?(name: [UInt8], count: [UInt8]) {

@@ -13,7 +13,7 @@ if redis.call('HGET', KEYS[3], '') ~= ARGV[2] then
   for i = 5, #ARGV do places[ARGV[i]] = 2 * i - 6 end
   local held = redis.call('HGETALL', KEYS[3])
   for i = 1, #held, 2 do
-    local name, app = string.match(held[i], '^([^\1]*\1[^\1]*)\1(.*)$')
+    local name, app = string.match(held[i], '^([^\1]*\1[^\1]*)\1(.+)$')
     local place = app and places[app]
     if place then
       redis.call('HINCRBY', KEYS[place], name, held[i + 1])
