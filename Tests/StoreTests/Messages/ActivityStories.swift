@@ -1,8 +1,9 @@
 import Domain
 import RedisClient
-import Store
 import Support
 import Testing
+
+@testable import Store
 
 @Suite("What an app did")
 struct ActivityStories {
