@@ -8,8 +8,8 @@ package import Store
 package struct StoreAccess: Sendable {
   package let redis: RedisEndpoint
   package let store: StoreSettings
-  /// Of all apps that could be read.
-  package let credentials: [CredentialID]
+  /// Of all apps that could be read, and what they say of themselves, if they could be opened.
+  package let credentials: [CredentialID: CredentialFacts?]
   /// Of all apps that could be read.
   package let limits: [AppID: TenantLimits]
   /// Replicas that must have a message before it counts as accepted: the most that anybody asks for.
@@ -20,9 +20,11 @@ package struct StoreAccess: Sendable {
   /// Faults that leave open which store it is are thrown, with all others.
   package init(file: String) throws(ConfigurationFaults) {
     let configuration: Configuration
+    var accounts: [CredentialID: any ProviderAccount] = [:]
     do {
       let setup = try Setup(file: file)
       configuration = setup.configuration
+      accounts = setup.accounts
       faults = nil
     } catch {
       guard let read = error.configuration, !error.faults.contains(where: Self.concernsStore) else { throw error }
@@ -31,7 +33,8 @@ package struct StoreAccess: Sendable {
     }
     redis = configuration.endpoint
     store = configuration.store
-    credentials = configuration.apps.flatMap(\.credentials).map(\.id)
+    credentials = Dictionary(
+      configuration.apps.flatMap(\.credentials).map { ($0.id, accounts[$0.id]?.facts) }, uniquingKeysWith: { $1 })
     limits = Dictionary(configuration.apps.map { ($0.app.id, $0.app.limits) }) { first, _ in first }
     replicas = configuration.apps.map(\.app.replicas).reduce(configuration.durability.replicas, max)
   }

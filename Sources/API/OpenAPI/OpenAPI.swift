@@ -93,6 +93,10 @@ package enum OpenAPI {
           .make([
             ("type", "integer"), ("minimum", .integer(1)), ("maximum", .integer(1_000)), ("default", .integer(100)),
           ])
+        case "hours":
+          .make([
+            ("type", "integer"), ("minimum", .integer(1)), ("maximum", .integer(48)), ("default", .integer(24)),
+          ])
         case "format":
           .make([
             ("type", "string"), ("enum", .array(endpoint.forms.map { .string($0.rawValue) })),

@@ -5,7 +5,7 @@ import Store
 /// Schemas of what the API answers. A test holds their fields against real answers.
 enum OpenAPIAnswers {
   static let schemas: [JSONMember] =
-    draftSchemas + keySchemas + [
+    draftSchemas + keySchemas + statusSchemas + [
       JSONMember("Problem", problem), JSONMember("Violation", violation), JSONMember("Warning", warning),
       JSONMember("Accepted", accepted), JSONMember("MessageResult", messageResult), JSONMember("DryRun", dryRun),
       JSONMember("RequestSample", sample),

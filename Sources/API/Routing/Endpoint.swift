@@ -181,5 +181,5 @@ package final class Endpoint: Sendable {
 
   /// Literal paths stand before the patterns that would take them too.
   package static let all: [Endpoint] =
-    messages + drafts + audiences + devices + prunes + users + channels + tags + keys + audits + service
+    messages + drafts + audiences + devices + prunes + users + channels + tags + keys + audits + statuses + service
 }

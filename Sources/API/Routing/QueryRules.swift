@@ -51,6 +51,8 @@ struct QueryRules {
   ) -> String? {
     switch name {
     case "limit": Whole.read(value, in: 1...1_000) == nil ? "`limit` must be a whole number of 1…1000" : nil
+    case "hours":
+      Whole.read(value, in: ActivityCalls.hours) == nil ? "`hours` must be a whole number of 1…48" : nil
     case "dry_run", "dead", "keep_missing":
       ["true", "false"].contains(value) ? nil : "`\(name)` must be true or false; nothing was done"
     case "from", "to":

@@ -38,6 +38,8 @@ final class Resources {
 
   // How the gateway is, and who did what.
   let audits: AuditCalls
+  let status: StatusCalls
+  let activity: ActivityCalls
   let health: HealthCalls
   let metrics: MetricsCalls
 
@@ -113,6 +115,9 @@ final class Resources {
     self.keys = KeyCalls(store: store, log: log)
 
     audits = AuditCalls(store: store)
+    status = StatusCalls(
+      loop: loop, store: store, configuration: configuration, hidesGateway: settings.operations == .elsewhere)
+    activity = ActivityCalls(loop: loop, store: store)
     health = HealthCalls(store: store, configuration: configuration, isOpen: settings.operations == .everybody)
     self.metrics = MetricsCalls(loop: loop, store: store, configuration: configuration, metrics: metrics)
   }

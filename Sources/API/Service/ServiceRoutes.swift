@@ -32,4 +32,16 @@ extension Endpoint {
       problems: [.invalidCursor]
     ) { $0.audits.listAudit }
   ]
+
+  static let statuses: [Endpoint] = [
+    Endpoint(
+      "readStatus", "GET", "/v1/status", .key([.read]), "Show how credentials and queues are",
+      answers: [.json(200, "As of a second ago; with scope `admin` also the gateway's workers and Redis", "Status")]
+    ) { $0.status.readStatus },
+    Endpoint(
+      "readActivity", "GET", "/v1/activity", .key([.read]), query: ["hours"],
+      "Show how deliveries ended, by hour, and how fast they end now",
+      answers: [.json(200, "The last hours, the oldest first, and rates of the last whole minutes", "Activity")]
+    ) { $0.activity.readActivity },
+  ]
 }

@@ -1,3 +1,4 @@
+import API
 import Domain
 import HTTPServer
 import Store
@@ -47,10 +48,7 @@ struct ImportPages {
   }
 
   private func unavailable(_ error: StoreError) -> HTTPServerResponse {
-    switch error {
-    case .unavailable(let reason, _), .unusable(let reason): console.unavailable(reason, visit)
-    case .leaseLost: console.unavailable("", visit)
-    }
+    console.unavailable(Problem(error), visit)
   }
 
   private func file(of upload: ConsoleUpload) async -> Result<ImportFile, StoreError> {

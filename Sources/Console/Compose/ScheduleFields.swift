@@ -45,7 +45,7 @@ struct ScheduleFields {
     html.element("div", [.class("pair")]) { html in
       fields.input(
         .init(
-          name: "per_second", label: texts[.perSecond], value: form.perSecond,
+          name: "per_second", label: texts[.ratePerSecond], value: form.perSecond,
           attributes: [
             .set(.inputMode, "numeric"), .set(.autocomplete, "off"), .set(.placeholder, texts[.asFastAsItGoes]),
           ]), &html)

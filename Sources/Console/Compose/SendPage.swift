@@ -116,7 +116,7 @@ struct SendPage {
         if !form.audience.isEmpty { html.fact(texts[.audience]) { $0.element("code", form.audience) } }
         html.fact(
           texts[.devicesOfUser], texts[form.reach == ComposeForm.allDevices ? .allDevices : .latestDevice])
-        html.fact(texts[.perSecond], form.perSecond.isEmpty ? texts[.asFastAsItGoes] : form.perSecond)
+        html.fact(texts[.ratePerSecond], form.perSecond.isEmpty ? texts[.asFastAsItGoes] : form.perSecond)
         html.fact(texts[.topic], form.topic)
         if form.isCapped { html.fact(texts[.capMaximum], form.capMaximum + " · " + form.capPeriod) }
         if !form.rest.isEmpty { html.fact(texts[.otherFields]) { $0.element("code", form.rest) } }

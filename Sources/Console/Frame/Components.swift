@@ -31,12 +31,15 @@ extension HTML {
   mutating func reasons(_ reasons: [String], _ texts: Texts) {
     guard !reasons.isEmpty else { return element("p", texts[.healthReady]) }
     element("ul", [.class("todo")]) { html in
-      for reason in reasons {
-        html.element("li") { html in
-          html.element("span", [.class("state"), .data(.state, "blocked")], texts[.attention])
-          html.element("p") { $0.told(reason) }
-        }
-      }
+      for reason in reasons { html.todo(reason, texts) }
+    }
+  }
+
+  /// One thing that somebody has to look at, in a list of those.
+  mutating func todo(_ reason: String, _ texts: Texts) {
+    element("li") { html in
+      html.element("span", [.class("state"), .data(.state, "blocked")], texts[.attention])
+      html.element("p") { $0.told(reason) }
     }
   }
 

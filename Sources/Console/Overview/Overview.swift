@@ -17,10 +17,13 @@ extension Console {
     let working = latest.filter { ["queued", "sending", "paused"].contains($0.state) }
     // A message to a single device is no campaign.
     let over = latest.filter { $0.isOver && ($0.audience != nil || $0.targets > 1) }
-    let reasons = health(await readiness(visitor), visitor)
+    let health = HealthPanel(texts: texts)
+    let readiness = await readiness(visitor)
+    let status = await visitor.get("v1", "status")
+    let activity = await visitor.get("v1", "activity")
     return Frame.page(visitor, title: texts[.overview], section: .overview) { html in
       html.head(texts[.overview], texts, isLive: true)
-      html.section("needs", texts[.health], live: 10) { $0.reasons(reasons, texts) }
+      html.section("needs", texts[.health], live: 10) { health.write(readiness, status, &$0) }
       html.section("running", texts[.runningNow], live: 2) { html in
         if working.isEmpty { html.element("p", [.class("empty")], texts[.nothingRuns]) }
         for campaign in working.prefix(Self.shown) {
@@ -31,10 +34,12 @@ extension Console {
           html.element("a", [.href(Link(parts: ["campaigns"], query: [("state", "sending")]))], texts[.allRunning])
         }
       }
+      health.write(activity: activity, &html)
       html.section("latest", texts[.latestCampaigns], live: 10) { html in
         Self.table(of: Array(over.prefix(Self.shown)), "latest-heading", texts, isFiltered: false, &html)
         html.element("p") { $0.element("a", [.href(Link("campaigns"))], texts[.allCampaigns]) }
       }
+      health.write(credentials: status, &html)
     }
   }
 
@@ -44,13 +49,6 @@ extension Console {
     case .success(let document): document
     case .failure(let problem): problem.document ?? .null
     }
-  }
-
-  /// What stands against sending, in the gateway's words; empty: nothing does.
-  func health(_ readiness: JSONValue, _ visitor: Visitor) -> [String] {
-    let reasons = (readiness["reasons"]?.array ?? []).compactMap { $0["detail"]?.string }
-    let isReady = ["ready", "degraded"].contains(readiness["status"]?.string ?? "")
-    return reasons.isEmpty && !isReady ? [visitor.texts[.healthUnavailable]] : reasons
   }
 
   /// Campaigns, a line each.

@@ -10,7 +10,26 @@ struct Texts: Sendable {
   let group: String
   let decimal: String
 
+  static let english = Texts(PackageResources.english_txt)
+  static let german = Texts(PackageResources.german_txt)
+  /// Another language is one file more, in Assets.
   static let all = [english, german]
+
+  /// Of a file of texts: in each line a name, a colon and a text. Lines with `#` are for who reads the file; with `@`, what is
+  /// to be known of the language.
+  private init(_ file: [UInt8]) {
+    var words: [Word: String] = [:]
+    var facts: [Substring: String] = [:]
+    for line in String(decoding: file, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("#") {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      let (name, text) = (line[..<colon], String(line[colon...].dropFirst(2)))
+      if name.hasPrefix("@") { facts[name.dropFirst()] = text }
+      if let word = Word(rawValue: String(name)) { words[word] = text }
+    }
+    (language, name) = (facts["language"] ?? "", facts["name"] ?? "")
+    (group, decimal) = (facts["group"] ?? "", facts["decimal"] ?? "")
+    self.words = words
+  }
 
   /// The first that a browser asks for, by its order; English where there is none.
   static func best(for header: String) -> Texts {
@@ -21,7 +40,7 @@ struct Texts: Sendable {
     return english
   }
 
-  subscript(_ word: Word) -> String { words[word] ?? word.rawValue }
+  subscript(_ word: Word) -> String { words[word] ?? Self.english.words[word] ?? word.rawValue }
 
   /// With what stands for `%1`, `%2`.
   func callAsFunction(_ word: Word, _ values: String...) -> String {

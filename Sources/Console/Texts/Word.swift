@@ -58,7 +58,8 @@ enum Word: String, CaseIterable {
     addGroup, byHand, tagDevices, comparison, conditionNumber, property, isOrIsNot, isSo, isNot, exactly, sameVersion,
     atLeast, above, atMost, below, lessThan, moreThan, value, daysAgo, removeCondition, groupNumber, fulfilsOrNot,
     fulfils, fulfilsNot, allOrOne, removeGroup, addToGroup, whenItGoes, time, timeNow, timeAt, timeLocal, dateAndTime,
-    zoneOfTime, perSecond, asFastAsItGoes, giveUpAfter, usualTime, minutes, oneHour, hours, oneDay, days, quietHours,
+    zoneOfTime, ratePerSecond, asFastAsItGoes, giveUpAfter, usualTime, minutes, oneHour, hours, oneDay, days,
+    quietHours,
     quietOfApp, quietOwn, quietNone, inQuietHours, quietHold, quietSkip, notTooOften, topic, capMaximum, capPeriod,
     oneDayEach, oneWeekEach, previewIOS, previewAndroid, previewWeb, preview, nothingShown, looks, variant, noVariant,
     lookDark, lookOpen, previewHint, previewDay, previewNow, reach, reachUnknown, reachNotAsked, ofDevices, estimated,
@@ -68,8 +69,6 @@ enum Word: String, CaseIterable {
     cannotCallBack, needsApproval, approvedBy, onlySender, sendTo, scheduleTo, approve, backToDraft, theMessage,
     allDrafts, noDrafts, changed, beingSent, approved, beingWritten, duplicateNamed, duplicate, deleteNamed, delete,
     deleteDraftLead, deleteForGood, allTestLists, noTestListsYet, users, keepTestList, usersByLine, devicesByLine, keep
-
-  // Drafts and approval.
 
   // Audiences, tags and imports.
   case audiences, namedAudiences, audiencesNone, expression, expressionHint, tryExpression, countButton,
@@ -98,6 +97,12 @@ enum Word: String, CaseIterable {
     auditKey, auditNone, auditGoesOn, actDone, actRefused, actFailed, actBegun, actUnknown
 
   // Activity and credentials.
+  case credentials, activity, activityTotal, activityMost, noActivity, perHour, perSecond, asTable, hour, all,
+    credential,
+    noCredentials, credentialIdle, credentialOpen, credentialWaiting, credentialProbing, credentialFailing,
+    credentialUnreachable, credentialBlocked, fixWaiting, fixFailing, fixUnreachable, fixBlocked, fixExpiry, brakeOn,
+    jobs, expires, connections, atWork, ofWhole, oldest, nextTry, queue, queueLead, retries, quarantined, redis,
+    version, memory, memoryOf, memoryWithout, persistence, appendOnly, noAppendOnly, replicas, losses, noLosses
 
   // Reports of campaigns.
   case results, resultsEnded, resultsLead, rateAccepted, rateFailed, rateDead, rateLeftOut, notTold, anyValue,

@@ -21,7 +21,8 @@ extension MessageAcceptance {
         id,
         parts.map {
           AudienceShare(
-            partition: $0.partition, count: $0.count, startAt: submission.acceptedAt, ttl: submission.ttl,
+            app: submission.app, partition: $0.partition, count: $0.count, startAt: submission.acceptedAt,
+            ttl: submission.ttl,
             keepsReceipts: submission.keepReceipts)
         })
     } else {

@@ -265,7 +265,7 @@ package final class MessageAcceptance: StorePart {
     let fresh = try await storeHome(id, submission, fields, packed)
     guard submission.schedule == nil else { return }
     if fresh {
-      try await MessageSpread(session).spread(id, parts, ttl: submission.ttl)
+      try await MessageSpread(session).spread(id, parts, ttl: submission.ttl, app: submission.app)
     } else {
       // A message known before spreads as it was stored then.
       try await MessageSpread(session).finishSpreading(id)
@@ -288,7 +288,7 @@ package final class MessageAcceptance: StorePart {
     entry.arguments.append(part.streams.count)
     entry.arguments.append(fields.pairs.count)
     entry.arguments.append(fields.pairs)
-    part.append(to: &entry.arguments, ttl: submission.ttl)
+    part.append(to: &entry.arguments, ttl: submission.ttl, app: submission.app)
     try await acceptQueue.store(entry, in: AcceptQueue.Lane(partition: home, app: submission.app))
   }
 

@@ -203,8 +203,9 @@ struct MessageShard {
   }
 
   /// As the `addShard` fragment takes it.
-  func append(to command: inout RedisCommand, ttl: Int) {
+  func append(to command: inout RedisCommand, ttl: Int, app: AppID) {
     command.append(ttl)
+    command.append(app.rawValue)
     for argument in arguments { command.append(argument) }
   }
   /// Bytes of that, about.

@@ -3,6 +3,7 @@ import RedisClient
 
 /// One partition's part of an audience, before it is started.
 struct AudienceShare {
+  var app: AppID
   var partition: Int
   /// Members when it was counted.
   var count: Int
@@ -26,7 +27,7 @@ extension MessageSpread {
           [
             .bytes(id.raw), .number(Int64(share.count)), .number(Int64(share.ttl)),
             .number(share.startAt.milliseconds), share.keepsReceipts ? "1" : "0", .text(keys.wakeup),
-            .number(Int64(share.partition)),
+            .number(Int64(share.partition)), .text(share.app.rawValue),
           ]
         )
       })

@@ -14,11 +14,11 @@ struct MessageSpread: StorePart {
 
   /// Short lists go at once, long ones step by step, so that what others ask of Redis comes between. Who finds it
   /// half-way goes on with it: a step that is there changes nothing.
-  func spread(_ id: MessageID, _ parts: [Steps], ttl: Int) async throws(StoreError) {
-    try await add(parts.filter { $0.count == 1 }.map { ($0[0], 0, $0[0].count) }, id, ttl: ttl)
+  func spread(_ id: MessageID, _ parts: [Steps], ttl: Int, app: AppID) async throws(StoreError) {
+    try await add(parts.filter { $0.count == 1 }.map { ($0[0], 0, $0[0].count) }, id, ttl: ttl, app: app)
     for steps in parts where steps.count > 1 {
       let total = steps.reduce(0) { $0 + $1.count }
-      for (number, step) in steps.enumerated() { try await add([(step, number, total)], id, ttl: ttl) }
+      for (number, step) in steps.enumerated() { try await add([(step, number, total)], id, ttl: ttl, app: app) }
     }
     _ = try await ask(
       Scripts.spreadDone, keys: [keys.message(id), keys.spread(id), keys.spreading(keys.home(id))], [.bytes(id.raw)])
@@ -26,7 +26,7 @@ struct MessageSpread: StorePart {
 
   /// `total`: deliveries of all steps of the partition. Answers how many of the steps were not known there.
   @discardableResult
-  private func add(_ steps: [(step: MessageShard, number: Int, total: Int)], _ id: MessageID, ttl: Int)
+  private func add(_ steps: [(step: MessageShard, number: Int, total: Int)], _ id: MessageID, ttl: Int, app: AppID)
     async throws(StoreError) -> Int
   {
     let runs = steps.map { step, number, total in
@@ -44,7 +44,7 @@ struct MessageSpread: StorePart {
         ])
       for stream in step.streams { run.keys.append(keys.stream(partition, stream)) }
       run.keys.append(keys.tallies(partition))
-      step.append(to: &run.arguments, ttl: ttl)
+      step.append(to: &run.arguments, ttl: ttl, app: app)
       return run
     }
     let replies = try await ask(Scripts.addShard, runs)
@@ -59,18 +59,19 @@ struct MessageSpread: StorePart {
   func finishSpreading(_ id: MessageID) async throws(StoreError) {
     let fields =
       try await ask(
-        RedisCommand("HMGET", keys.message(id), "parts", "pn", "told", "ttl", "an", "at", "rc", "st")
+        RedisCommand("HMGET", keys.message(id), "parts", "pn", "told", "ttl", "an", "at", "rc", "st", "app")
       ).array ?? []
     // It waits for its time.
-    if fields.count == 8, fields[7].text == MessageSchedule.waitingState { return }
+    if fields.count == 9, fields[7].text == MessageSchedule.waitingState { return }
     func numbers(_ place: Int) -> [Int] {
-      (fields.count == 8 ? fields[place].text ?? "" : "").split(separator: ",").compactMap {
+      (fields.count == 9 ? fields[place].text ?? "" : "").split(separator: ",").compactMap {
         StoredNumber.partition($0)
       }
     }
     let told = Set(numbers(2))
     let ttl = numbers(3).first ?? Message.defaultTTL
-    if fields.count == 8, !fields[4].isNull {
+    let app = AppID(rawValue: fields.last?.text ?? "")
+    if fields.count == 9, !fields[4].isNull {
       let start = WallTime(milliseconds: fields[5].integer ?? id.acceptedAt.milliseconds)
       let shares = zip(numbers(0), numbers(4)).filter { partition, _ in
         !told.contains(partition) && (0..<settings.partitions).contains(partition)
@@ -78,22 +79,24 @@ struct MessageSpread: StorePart {
       return try await spread(
         id,
         shares.map {
-          AudienceShare(partition: $0, count: $1, startAt: start, ttl: ttl, keepsReceipts: !fields[6].isNull)
+          AudienceShare(app: app, partition: $0, count: $1, startAt: start, ttl: ttl, keepsReceipts: !fields[6].isNull)
         })
     }
     // By partition: deliveries of each step.
-    let counts = (fields.count == 8 ? fields[1].text ?? "" : "").split(separator: ",").map { steps in
+    let counts = (fields.count == 9 ? fields[1].text ?? "" : "").split(separator: ",").map { steps in
       steps.split(separator: "+").compactMap { StoredNumber.index(Array($0.utf8)) }
     }
     for (partition, counts) in zip(numbers(0), counts)
     where !told.contains(partition) && (0..<settings.partitions).contains(partition) {
-      try await finishSpreading(id, partition, counts, ttl: ttl)
+      try await finishSpreading(id, partition, counts, ttl: ttl, app: app)
     }
-    try await spread(id, [], ttl: ttl)
+    try await spread(id, [], ttl: ttl, app: app)
   }
 
   /// One partition's part, read step by step.
-  private func finishSpreading(_ id: MessageID, _ partition: Int, _ counts: [Int], ttl: Int) async throws(StoreError) {
+  private func finishSpreading(_ id: MessageID, _ partition: Int, _ counts: [Int], ttl: Int, app: AppID)
+    async throws(StoreError)
+  {
     var first = 0
     for (number, count) in counts.enumerated() {
       let field = Self.spreadField(partition, number)
@@ -111,7 +114,7 @@ struct MessageSpread: StorePart {
       let step = packed.flatMap { try? MessageShard(partition: partition, packed: $0) }
         .flatMap { $0.count == count && $0.first == first ? $0 : nil }
       let added = step ?? MessageShard.lost(partition: partition, from: first, count: count)
-      let fresh = try await add([(added, number, counts.reduce(0, +))], id, ttl: ttl)
+      let fresh = try await add([(added, number, counts.reduce(0, +))], id, ttl: ttl, app: app)
       if step == nil, fresh > 0 {
         _ = try await ask(RedisCommand("INCR", keys.corrupt(partition)), partition: partition)
       }

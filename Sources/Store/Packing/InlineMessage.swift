@@ -141,7 +141,7 @@ extension InlineMessage {
 
   var workFields: StoredMessageHashes.Fields {
     var fields: StoredMessageHashes.Fields = [
-      "n": "1", "x": ending == nil ? "1" : "0", "r": "0", "l": String(ttl),
+      "n": "1", "x": ending == nil ? "1" : "0", "r": "0", "l": String(ttl), "ap": app.rawValue,
     ].bytes
     let entry = TargetList.Entry(
       device: target.device, credential: credential, provider: provider, platform: platform)

@@ -13,6 +13,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
     tallies
   case segments
   case takenTallies = "tallied"
+  case activity = "act"
   case sequence = "seq"
   case inlineMessages = "one"
   case stream = "q"
@@ -89,7 +90,8 @@ package enum KeyFamily: String, CaseIterable, Sendable {
 
   package var end: End {
     switch self {
-    case .keyed, .held, .segment, .kept, .rate, .limitBucket, .caps, .listing, .hours, .hourEnds, .idempotency,
+    case .keyed, .held, .activity, .segment, .kept, .rate, .limitBucket, .caps, .listing, .hours, .hourEnds,
+      .idempotency,
       .sentDraft,
       .waitingMessages,
       .tried, .replays, .stagedBody, .auditTrail, .consoleSession, .consoleOpen, .consoleUpload, .consoleUploads:

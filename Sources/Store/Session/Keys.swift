@@ -93,6 +93,10 @@ struct Keys {
   func tallies(_ partition: Int) -> String { frequent[partition].tallies }
   /// … and those that a worker was handed.
   func takenTallies(_ partition: Int) -> String { whole(.takenTallies, partition) }
+  /// Outcomes that an app's deliveries had in one hour or minute, by provider and outcome.
+  func activity(_ partition: Int, _ app: AppID, _ period: Activity.Period, _ number: Int64) -> String {
+    key(.activity, partition, "\(app.rawValue):\(period.rawValue):\(number)")
+  }
   /// Prunes put aside by the brake, by device.
   func held(_ partition: Int, _ credential: CredentialID) -> String { key(.held, partition, credential.rawValue) }
   /// Tombstones by their time: app and device, a zero between.

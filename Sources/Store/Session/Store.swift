@@ -75,6 +75,8 @@ package final class Store {
   package let caps: CapCounts
   package let recipients: RecipientCounts
   package let tallies: Tallies
+  /// What the apps did, by hour and minute.
+  package let activity: Activity
   package let conditions: CredentialConditions
 
   // Audiences.
@@ -132,6 +134,7 @@ package final class Store {
     caps = CapCounts(session)
     recipients = RecipientCounts(session)
     tallies = Tallies(session)
+    activity = Activity(session)
     conditions = CredentialConditions(session)
     audiences = AudienceSearch(session)
     namedAudiences = NamedAudiences(session)

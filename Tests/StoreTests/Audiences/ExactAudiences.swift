@@ -194,6 +194,8 @@ struct ExactAudiences {
         }
       }
       #expect(tallies.sums == sums, "seed \(seed)")
+      let activity = try await TallySums.activity(store, shop, now: loop.wallNow)
+      #expect(activity == [sums, sums], "what the app did, by hour and by minute, seed \(seed)")
       let status = try await store.queue.status()
       #expect(status.jobs.isEmpty && status.retries == 0, "seed \(seed)")
     }

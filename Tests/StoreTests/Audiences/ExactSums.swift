@@ -124,6 +124,8 @@ struct ExactSums {
       #expect(sums == outcomes.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }, "seed \(seed)")
       for owner in owners { try await tallies.take(store, owner.lease, &random) }
       #expect(tallies.sums == sums, "seed \(seed)")
+      let activity = try await TallySums.activity(store, shop, now: loop.wallNow)
+      #expect(activity == [sums, sums], "what the app did, by hour and by minute, seed \(seed)")
       let status = try await store.queue.status()
       #expect(status.jobs.isEmpty && status.retries == 0, "seed \(seed)")
     }

@@ -17,4 +17,18 @@ final class TallySums {
     }
     for tally in tallies { sums[tally.outcome, default: 0] += tally.count }
   }
+
+  /// What an app did, as it is told by hour and by minute: both are what was taken.
+  static func activity(_ store: Store, _ app: AppID, now: WallTime) async throws -> [[Outcome: Int]] {
+    var told: [[Outcome: Int]] = []
+    for (period, count) in [(Activity.Period.hour, Int64(2)), (.minute, 9)] {
+      let last = period.number(at: now)
+      var sums: [Outcome: Int] = [:]
+      for counts in try await store.activity.counts(of: app, in: (0..<count).map { last - $0 }, period).values {
+        for (kind, count) in counts { sums[kind.outcome, default: 0] += count }
+      }
+      told.append(sums)
+    }
+    return told
+  }
 }

@@ -40,7 +40,7 @@ for i = 1, messages do
     end
     known[id] = true
   end
-  base = base + ARGV[part + 1]
+  base = base + ARGV[part + 2]
   key = key + 3 + ARGV[at + 1]
   at = at + ARGV[at]
 end

@@ -14,10 +14,10 @@ elseif here or redis.call('EXISTS', w) == 1 or redis.call('HEXISTS', seg, 'w' ..
   or redis.call('HEXISTS', KEYS[9], id) == 1 then
   return 0
 end
-local base = redis.call('INCRBY', KEYS[4], ARGV[10]) - ARGV[10] + 1
+local base = redis.call('INCRBY', KEYS[4], ARGV[11]) - ARGV[11] + 1
 -- A part that comes as a whole has no steps to count.
 if not addShard(9, id, w, KEYS[2], base, 11, KEYS[5], KEYS[6], ARGV[4], ARGV[5],
-  step.total ~= ARGV[10] and step or nil) then
+  step.total ~= ARGV[11] and step or nil) then
   settleTallies()
   return 1
 end

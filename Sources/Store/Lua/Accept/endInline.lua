@@ -3,7 +3,7 @@
 -- KEYS lease, inline messages, segment, segments, ready, stream, tallies
 -- ARGV owner, hour, retention, number of inline messages, name of the stream, number of entries, entries…, raw ids…,
 -- what stands behind the facts of each…, for each 1 if its request is kept, names to tally…, and in a row which of
--- these each one is, a byte from 1
+-- these each one is, a byte from 1. Facts begin with the app, behind a byte of its length
 -- → raw ids of those that are no inline messages any more: nothing was done for them, nor to the entries
 -- use owner, clock
 local count, first = tonumber(ARGV[4]), 6 + ARGV[6]
@@ -19,7 +19,13 @@ for i = 1, count do
     kept[#kept + 1] = 's' .. id
     kept[#kept + 1] = value
     gone[#gone + 1] = id
-    ended[names[i]] = (ended[names[i]] or 0) + 1
+    local app = string.sub(message, 6, 5 + (string.byte(message, 5) or 0))
+    local own = ended[app]
+    if not own then
+      own = {}
+      ended[app] = own
+    end
+    own[names[i]] = (own[names[i]] or 0) + 1
     bytes = bytes + #value + 120
   else
     others[#others + 1] = id
@@ -30,7 +36,11 @@ if #gone > 0 then
   if redis.call('TTL', KEYS[3]) < tonumber(ARGV[3]) then redis.call('EXPIRE', KEYS[3], ARGV[3]) end
   redis.call('ZINCRBY', KEYS[4], bytes, ARGV[2])
   redis.call('HDEL', KEYS[2], unpack(gone))
-  for name, count in pairs(ended) do redis.call('HINCRBY', KEYS[7], ARGV[first + 3 * ARGV[4] + name], count) end
+  for app, own in pairs(ended) do
+    for name, count in pairs(own) do
+      redis.call('HINCRBY', KEYS[7], ARGV[first + 3 * ARGV[4] + name] .. '\1' .. app, count)
+    end
+  end
 end
 if #others == 0 and ARGV[6] ~= '0' then
   redis.call('XDEL', KEYS[6], unpack(ARGV, 7, first))

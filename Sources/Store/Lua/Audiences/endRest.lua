@@ -6,7 +6,7 @@
 -- use owner, clock, keepInPlace, tally
 local w, codes, id, code = KEYS[2], KEYS[3], ARGV[2], tonumber(ARGV[5])
 local job = 'j' .. ARGV[6]
-local flag = redis.call('HMGET', w, 'x', job)
+local flag = redis.call('HMGET', w, 'x', job, 'ap')
 if not flag[1] or not flag[2] then return 0 end
 local total = 0
 for at = 9, #ARGV, 3 do
@@ -31,7 +31,7 @@ for at = 9, #ARGV, 3 do
   if ended > 0 then
     redis.call('SETRANGE', codes, first, string.char(unpack(bytes)))
     redis.call('HINCRBY', w, ARGV[at + 2], ended)
-    tally(ARGV[at + 2], ended)
+    tally(ARGV[at + 2], ended, flag[3])
     total = total + ended
   end
 end

@@ -8,7 +8,7 @@
 -- is left to do
 -- use owner, clock, keepInPlace, mark, tally
 local w, id = KEYS[2], ARGV[2]
-local flag = redis.call('HMGET', w, 'a', 'n', 'c')
+local flag = redis.call('HMGET', w, 'a', 'n', 'c', 'ap')
 if not flag[1] or flag[2] then
   redis.call('ZREM', KEYS[5], id)
   return 0
@@ -25,7 +25,7 @@ redis.call('HSET', w, 's', string.format('%.0f', base), 'n', count, 'x', open, '
 local at = 13
 for i = 1, tonumber(ARGV[12]) do
   redis.call('HSET', w, ARGV[at], ARGV[at + 1])
-  tally(ARGV[at], ARGV[at + 1])
+  tally(ARGV[at], ARGV[at + 1], flag[4])
   at = at + 2
 end
 settleTallies()

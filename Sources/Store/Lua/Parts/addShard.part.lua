@@ -2,13 +2,13 @@
 -- partition)`, `base` the sequence of its first delivery; answers whether nothing of it is left to do. `step` is nil
 -- of a part that comes as a whole, else which step it is (from 0), the index of its first delivery and how many
 -- deliveries the part has: `ps` in the work hash counts the steps that are here, `z` is their last sequence, lists of
--- later steps are in `t1` and so on. ARGV from `at`: ttl, count, list, ended and jobs as `MessageShard` writes them.
+-- later steps are in `t1` and so on. ARGV from `at`: ttl, app, count, list, ended and jobs as `MessageShard` writes them.
 -- What may be damaged, a stream, is written before what tells that the part is here.
 -- use mark, tally
 local filled = {}
 local function addShard(at, id, w, d, base, firstStream, ready, waiting, channel, partition, step)
-  local ttl, count, list, ended = ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3])
-  at = at + 4
+  local ttl, app, count, list, ended = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], tonumber(ARGV[at + 4])
+  at = at + 5
   local job = at + 3 * ended + 1
   for i = 1, tonumber(ARGV[job - 1]) do
     local name, first = ARGV[job + 1], ARGV[job + 2]
@@ -30,13 +30,13 @@ local function addShard(at, id, w, d, base, firstStream, ready, waiting, channel
   else
     local all = step and step.total or count
     redis.call('HSET', w, 's', string.format('%.0f', base), 'n', all, 't', list,
-      'x', ended == 0 and all or string.format('%.0f', all - ended), 'r', '0', 'l', ttl)
+      'x', ended == 0 and all or string.format('%.0f', all - ended), 'r', '0', 'l', ttl, 'ap', app)
     if step then redis.call('HSET', w, 'ps', 1, 'z', last) end
   end
   for i = 1, ended do
     redis.call('HSET', d, ARGV[at], ARGV[at + 1])
     redis.call('HINCRBY', w, ARGV[at + 2], 1)
-    tally(ARGV[at + 2], 1)
+    tally(ARGV[at + 2], 1, app)
     at = at + 3
   end
   if step then return redis.call('HGET', w, 'x') == '0' end

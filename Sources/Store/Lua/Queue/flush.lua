@@ -87,7 +87,7 @@ for each = 1, messages do
   local firstAt = string.sub(ARGV[at], rest)
   id, place, turned, gone, stale = raw, each, {}, {}, {}
   at = at + 1
-  local flag = redis.call('HMGET', w, 'c', 'x', 'a', 'n', 'r')
+  local flag = redis.call('HMGET', w, 'c', 'x', 'a', 'n', 'r', 'ap')
   if flag[1] then
     controls[#controls + 1] = id
     controls[#controls + 1] = flag[1]
@@ -140,7 +140,7 @@ for each = 1, messages do
         ended = ended + fresher + back
         retrying = retrying - back
         moves[counter] = (moves[counter] or 0) + fresher + back
-        tally(counter, fresher + back)
+        tally(counter, fresher + back, flag[6])
       end
       if fresher > 0 and flag[3] then
         local name = string.format('j%d', job)

@@ -1,3 +1,4 @@
+import API
 import CommandFrame
 import Configuration
 import Domain
@@ -7,81 +8,20 @@ import Store
 
 /// What `fanfare status` shows, for people and for programs.
 struct StatusView: Sendable {
-  private let owners: Owners
-  private let redis: RedisStatus
-  private let queue: QueueStatus
-  private let brakes: [CredentialID: Braked]
-  private let held: [CredentialID: Int]
+  private let status: GatewayStatus
   private let limits: StatusLimits
-  private let credentials: [Credential]
-  private let now: WallTime
-  /// What Redis may lose of what was accepted.
-  private let losses: [String]
   /// Of the configuration. A running server goes on with the one before.
   private let faults: [ConfigurationFault]
 
-  /// One credential over all workers.
-  private struct Credential: Sendable {
-    var id: CredentialID
-    var state = "idle"
-    var reason: String?
-    var condition: CredentialCondition?
-    var connections = 0
-    var atWork = 0
-    var limit = 0
-    var jobs = 0
-    var oldest: WallTime?
-  }
-
   init(_ store: Store, _ access: StoreAccess, now: WallTime) async throws(StoreError) {
-    self.now = now
     faults = access.faults?.faults ?? []
-    owners = try await store.workers.owners()
-    redis = try await store.session.redisStatus()
-    losses = redis.losses + [redis.shortage(ofReplicas: access.replicas)].compactMap { $0 }
-    queue = try await store.queue.status()
-    brakes = try await store.pruneBrakes.all()
+    status = try await GatewayStatus(
+      store, known: access.credentials, replicas: access.replicas, faults: faults.map(\.text), now: now)
     limits = try await StatusLimits(store, access.limits)
-    let conditions = try await store.conditions.all()
-    var known = Dictionary(uniqueKeysWithValues: access.credentials.map { ($0, Credential(id: $0)) })
-    for sending in owners.workers.flatMap(\.sendings) {
-      var credential = known[sending.credential] ?? Credential(id: sending.credential)
-      if Self.rank(sending.state) >= Self.rank(credential.state) {
-        credential.state = sending.state
-        credential.reason = sending.reason
-      }
-      credential.connections += sending.connections
-      credential.atWork += sending.atWork
-      credential.limit += sending.limit
-      known[sending.credential] = credential
-    }
-    for (id, condition) in conditions {
-      var credential = known[id] ?? Credential(id: id)
-      (credential.state, credential.reason) = (condition.state.rawValue, condition.reason)
-      credential.condition = condition
-      known[id] = credential
-    }
-    for (stream, jobs) in queue.jobs {
-      known[stream.credential, default: Credential(id: stream.credential)].jobs += jobs
-    }
-    for (stream, oldest) in queue.oldestByStream {
-      let before = known[stream.credential]?.oldest
-      known[stream.credential]?.oldest = min(before ?? oldest, oldest)
-    }
-    self.credentials = known.values.sorted { $0.id.rawValue < $1.id.rawValue }
-    held = try await store.pruneBrakes.held(of: self.credentials.map(\.id)).filter { $0.value > 0 }
-  }
-
-  private static func rank(_ state: String) -> Int {
-    ["idle", "open", "waiting", "probing", "failing", "unreachable", "blocked"].firstIndex(of: state) ?? 0
   }
 
   /// Somebody has to act.
-  var needsOperator: Bool {
-    !owners.unowned.isEmpty || !brakes.isEmpty || !faults.isEmpty
-      || credentials.contains { $0.condition?.needsOperator == true }
-      || queue.quarantined > 0
-  }
+  var needsOperator: Bool { status.needsOperator }
 
   // MARK: For people
 
@@ -91,6 +31,18 @@ struct StatusView: Sendable {
       for fault in faults { Terminal.print("  \(fault.text)") }
       Terminal.print("  a running server keeps its previous configuration; `fanfare check` tests the file")
     }
+    if let whole = status.whole { show(whole.owners) }
+    showCredentials()
+    let oldest = status.oldest.map { ", the oldest \(age($0)) old" } ?? ""
+    Terminal.print("queue")
+    Terminal.print(
+      "  \(counted(status.jobs, "job"))\(oldest), "
+        + "\(counted(status.whole?.retries ?? 0, "retry")), \(status.whole?.quarantined ?? 0) that could not be read")
+    limits.show()
+    if let whole = status.whole { show(whole.redis, losses: whole.losses) }
+  }
+
+  private func show(_ owners: Owners) {
     Terminal.print("workers")
     var workers = Table("worker", "host", "process", "heartbeat", "partitions")
     for worker in owners.workers {
@@ -102,30 +54,34 @@ struct StatusView: Sendable {
     }
     if workers.isEmpty { Terminal.print("  none: nothing is sent; start fanfare serve") } else { workers.show() }
     if !owners.unowned.isEmpty { Terminal.print("  without an owner: \(Self.ranges(owners.unowned))") }
+  }
 
+  private func showCredentials() {
     Terminal.print("credentials")
     var table = Table(
       "credential", "state", "connections", "at work", "limit", "jobs", "oldest", "reason", state: "state")
-    for credential in credentials {
+    for credential in status.credentials {
+      let expiry = credential.facts?.expiryWarning(now: status.now)?.text
+      let reasons = [credential.condition?.text ?? credential.reason, expiry].compactMap { $0 }
       table.row(
         credential.id.rawValue, credential.state, String(credential.connections), String(credential.atWork),
         String(credential.limit), String(credential.jobs), credential.oldest.map(age) ?? "",
-        credential.condition?.text ?? credential.reason ?? "")
+        reasons.joined(separator: "; "))
     }
     if !table.isEmpty { table.show() }
-    for (id, brake) in brakes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+    for credential in status.credentials {
+      guard let brake = credential.brake else { continue }
       Terminal.print(
-        "  prune brake of \(id.rawValue) on since \(brake.since.rfc3339): \(brake.dead) of \(brake.seen) tokens dead, "
-          + "\(held[id] ?? 0) prunes wait; see fanfare devices prunes review")
+        "  prune brake of \(credential.id.rawValue) on since \(brake.since.rfc3339): \(brake.dead) of \(brake.seen) "
+          + "tokens dead, \(credential.held) prunes wait; see fanfare devices prunes review")
     }
-    for (id, count) in owners.waitingPrunes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+    let waiting = status.whole?.owners.waitingPrunes ?? [:]
+    for (id, count) in waiting.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       Terminal.print("  \(counted(count, "prune")) of \(id.rawValue) waiting; see fanfare devices prunes review")
     }
-    Terminal.print("queue")
-    Terminal.print(
-      "  \(counted(queue.jobs.values.reduce(0, +), "job"))\(queue.oldest.map { ", the oldest \(age($0)) old" } ?? ""), "
-        + "\(counted(queue.retries, "retry")), \(queue.quarantined) that could not be read")
-    limits.show()
+  }
+
+  private func show(_ redis: RedisStatus, losses: [String]) {
     Terminal.print("redis")
     let share = redis.maximumMemory > 0 ? " of \(redis.maximumMemory >> 20) MiB" : ", no maxmemory"
     Terminal.print(
@@ -136,7 +92,7 @@ struct StatusView: Sendable {
   }
 
   private func age(_ time: WallTime) -> String {
-    let seconds = max(0, now - time) / 1_000
+    let seconds = max(0, status.now - time) / 1_000
     return seconds < 120 ? "\(seconds) s" : seconds < 7_200 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
   }
 
@@ -155,77 +111,13 @@ struct StatusView: Sendable {
 
   // MARK: For programs
 
+  /// What `GET /v1/status` tells to whoever runs the gateway, and the limits.
   var json: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.member("needs_operator", needsOperator)
-    writer.member("configuration_faults", JSONValue.array(faults.map { .string($0.text) }))
-    writer.objects("workers", owners.workers) { writer, worker in
-      writer.member("worker", worker.name)
-      writer.member("host", worker.host)
-      writer.member("process", worker.process)
-      writer.member("started_at", worker.startedAt.rfc3339)
-      writer.member("heartbeat_at", worker.beatAt.rfc3339)
-      writer.member("partition_count", owners.partitions(of: worker.serial).count)
-    }
-    writer.objects("partitions", owners.partitions) { writer, partition in
-      writer.member("partition", partition.partition)
-      writer.member("worker", partition.worker.map { String($0, radix: 16) })
-      writer.member("epoch", partition.epoch)
-      writer.member("lease_ends_at", partition.worker == nil ? nil : partition.until.rfc3339)
-    }
-    writer.key("credentials")
-    writer.beginArray()
-    for credential in credentials { write(credential, to: &writer) }
-    writer.endArray()
-    writer.key("queue")
-    writer.beginObject()
-    writer.member("jobs", queue.jobs.values.reduce(0, +))
-    writer.member("retries", queue.retries)
-    writer.member("quarantined", queue.quarantined)
-    writer.member("oldest_at", queue.oldest?.rfc3339)
-    writer.endObject()
+    status.write(to: &writer)
     limits.write(to: &writer)
-    writer.key("redis")
-    writer.beginObject()
-    writer.member("version", redis.version)
-    writer.member("role", redis.role)
-    writer.member("used_memory_bytes", redis.usedMemory)
-    writer.member("maximum_memory_bytes", redis.maximumMemory)
-    writer.member("policy", redis.policy)
-    writer.member("append_only", redis.appendOnly)
-    writer.member("append_fsync", redis.appendFsync)
-    writer.member("replicas", redis.connectedReplicas)
-    writer.member("losses", JSONValue.array(losses.map { .string($0) }))
-    writer.endObject()
     writer.endObject()
     return writer.bytes
-  }
-
-  private func write(_ credential: Credential, to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.member("credential", credential.id.rawValue)
-    writer.member("state", credential.state)
-    writer.member("reason", credential.reason)
-    writer.member("began_at", credential.condition?.since.rfc3339)
-    writer.member("next_try_at", credential.condition?.nextTry?.rfc3339)
-    writer.member("not_before_at", credential.condition?.until?.rfc3339)
-    writer.member("connections", credential.connections)
-    writer.member("at_work", credential.atWork)
-    writer.member("limit", credential.limit)
-    writer.member("jobs", credential.jobs)
-    writer.member("oldest_at", credential.oldest?.rfc3339)
-    writer.member("held_prunes", held[credential.id] ?? 0)
-    if let brake = brakes[credential.id] {
-      writer.key("prune_brake")
-      writer.beginObject()
-      writer.member("began_at", brake.since.rfc3339)
-      writer.member("seen", brake.seen)
-      writer.member("dead", brake.dead)
-      writer.member("normal_share", JSONValue.double(brake.norm))
-      writer.member("normal_share_limit", JSONValue.double(brake.normal))
-      writer.endObject()
-    }
-    writer.endObject()
   }
 }
