@@ -183,6 +183,7 @@ enum ScopeWords {
   static let all: [String: Word] = [
     "send": .scopeSend, "devices": .scopeDevices, "read": .scopeRead, "admin": .scopeAdmin,
     "register": .scopeRegister, "export": .scopeExport, "channels": .scopeChannels, "test": .scopeTest,
+    "drafts": .scopeDrafts,
     "keys": .scopeKeys,
   ]
 }

@@ -93,7 +93,7 @@ enum Word: String, CaseIterable {
     keySave, keyRotate, keyRotateLead, keyKeep, keyRotateButton, keyRevoke, keyRevokeLead, keyRevokeOwn,
     keyRevokeButton, keyRevoked, keyMade, keyRotated, keySecret, keySecretLead, keySecretKept, keyFormUsed, never,
     spanKept, spanNow, spanHour, spanDay, spanWeek, spanMonth, spanQuarter, spanYear, scopeSend, scopeDevices,
-    scopeRead, scopeAdmin, scopeRegister, scopeExport, scopeChannels, scopeTest, scopeKeys, auditAll, auditEntries,
+    scopeRead, scopeAdmin, scopeRegister, scopeExport, scopeChannels, scopeTest, scopeDrafts, scopeKeys, auditAll, auditEntries,
     auditKey, auditNone, auditGoesOn, actDone, actRefused, actFailed, actBegun, actUnknown
 
   // Activity and credentials.

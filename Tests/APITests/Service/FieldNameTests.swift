@@ -55,6 +55,7 @@ struct FieldNameTests {
     "message": "of a draft, the message; elsewhere, a message's id",
     "outcomes": "of a replay, which ones; of a report, how many of each",
     "status": "of a problem, the HTTP status, by RFC 9457; of a device, a word",
+    "version": "of a draft or a message, how often it was changed; of Redis, its release as it calls it",
     "to": "of a message, its recipients; of quiet hours and a timeline, a word",
   ]
   /// Apple's names, with Apple's unit: seconds since 1970.
