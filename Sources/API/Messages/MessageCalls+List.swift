@@ -10,6 +10,7 @@ private struct MessageQuery {
   var label: String?
   /// In small letters.
   var name: String?
+  var topic: String?
   var audience: AudienceExpression?
   /// Accepted then or later, and before that.
   var from: WallTime?
@@ -19,17 +20,19 @@ private struct MessageQuery {
     states = call.words("state")
     label = call.request.query("label")
     name = call.request.query("name")?.lowercased()
+    topic = call.request.query("topic")
     audience = call.request.query("audience").flatMap { try? AudienceExpression(parsing: $0) }
     from = call.time("from")
     to = call.time("to")
   }
 
   /// The store looks for labels by itself.
-  var isWithinReports: Bool { states != nil || name != nil || audience != nil }
+  var isWithinReports: Bool { states != nil || name != nil || topic != nil || audience != nil }
 
   func takes(_ report: MessageReport) -> Bool {
     if let states, !states.contains(report.state.rawValue) { return false }
     if let name, report.labels.name?.lowercased().contains(name) != true { return false }
+    if let topic, report.labels.topic != topic { return false }
     return takes(audience: report.labels.audience)
   }
 

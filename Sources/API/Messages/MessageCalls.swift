@@ -47,6 +47,7 @@ extension MessageReport {
     writer.beginObject()
     writer.member("id", id.description)
     writer.member("name", labels.name)
+    writer.member("topic", labels.topic)
     writer.member("audience", labels.audience)
     writer.member("audience_expression", labels.expression)
     writer.member("kind", kind.rawValue)

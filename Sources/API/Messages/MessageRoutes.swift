@@ -18,7 +18,7 @@ extension Endpoint {
     ) { $0.sending.sendMessage },
     Endpoint(
       "listMessages", "GET", messagesPath, .key([.read]),
-      query: ["limit", "cursor", "state", "label", "name", "audience", "from", "to", "format"],
+      query: ["limit", "cursor", "state", "label", "name", "topic", "audience", "from", "to", "format"],
       "List or export messages, newest first",
       answers: [.list("A page, newest first; all messages as NDJSON or CSV", "Message", "MessageReport")],
       problems: [.invalidCursor]

@@ -38,7 +38,8 @@ final class PreparedMessage {
     submission.errorBrake = brake.flatMap { $0.share > 0 ? $0 : nil }
     submission.shares = message.shares
     submission.labels = Labels(
-      message.labels, name: message.name, audience: message.to.expression, expression: recipients.expression)
+      message.labels, name: message.name, audience: message.to.expression, expression: recipients.expression,
+      topic: message.topic)
     submission.schedule = Schedule(message, first: recipients.firstStart, now: now)
     self.message = message
     self.warnings = warnings

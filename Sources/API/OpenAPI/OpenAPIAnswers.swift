@@ -151,7 +151,7 @@ enum OpenAPIAnswers {
   private static let report = open(
     ["id", "kind", "state", "accepted_at", "targets", "progress", "outcomes", "counts"],
     [
-      ("id", text), ("name", text), ("audience", text),
+      ("id", text), ("name", text), ("topic", text), ("audience", text),
       (
         "audience_expression",
         .make([

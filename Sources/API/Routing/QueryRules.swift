@@ -64,7 +64,7 @@ struct QueryRules {
     case "message": MessageID(value) == nil ? "`message` must be the id of a message" : nil
     case "bundle_id": AddressReader.isBundleID(value) ? nil : "`bundle_id` may hold only letters, digits, `.` and `-`"
     case "map", "set": DeviceTable.fault(of: value, as: name, suggestions)
-    case "name" where value.isEmpty, "tag" where value.isEmpty, "user" where value.isEmpty:
+    case "name" where value.isEmpty, "topic" where value.isEmpty, "tag" where value.isEmpty, "user" where value.isEmpty:
       "`\(name)` is empty: give a value or leave it out"
     default: words(of: name, endpoint).flatMap { Self.fault(of: value, as: name, among: $0, suggestions) }
     }

@@ -2,7 +2,7 @@ import Domain
 import HTTPServer
 
 extension Console {
-  private static let filters = ["name", "label", "audience", "from", "to"]
+  private static let filters = ["name", "label", "topic", "audience", "from", "to"]
   static let states = ["queued", "scheduled", "sending", "paused", "completed", "cancelled"]
 
   /// All campaigns, filtered by what stands in the address, so that each view is a link.
@@ -41,7 +41,7 @@ extension Console {
     html.element(
       "form", [.class("filters"), .set(.method, "get"), .action(Link("campaigns")), .set(.ariaLabel, texts[.filter])]
     ) { html in
-      for (name, word) in [("name", Word.name), ("label", .label), ("audience", .audience)] {
+      for (name, word) in [("name", Word.name), ("label", .label), ("topic", .topic), ("audience", .audience)] {
         html.element("label") { html in
           html.text(texts[word] + " ")
           html.void(

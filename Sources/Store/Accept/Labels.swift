@@ -12,21 +12,25 @@ package struct Labels: Hashable, Sendable {
   package var audience: String?
   /// The same with its named audiences written out, as they were when the message was accepted; nil where it names none.
   package var expression: String?
+  /// What the message is about.
+  package var topic: String?
   /// Bytes of an audience that is kept.
   package static let longestAudience = 1_024
 
   /// An audience longer than `longestAudience` is not kept: the message is found without it.
   package init(
-    _ members: [JSONMember] = [], name: String? = nil, audience: String? = nil, expression: String? = nil
+    _ members: [JSONMember] = [], name: String? = nil, audience: String? = nil, expression: String? = nil,
+    topic: String? = nil
   ) {
     func short(_ text: String?) -> String? { text.flatMap { $0.utf8.count <= Self.longestAudience ? $0 : nil } }
     self.members = members
     self.name = name
+    self.topic = topic
     self.audience = short(audience)
     self.expression = self.audience == nil ? nil : short(expression)
   }
 
-  package var isEmpty: Bool { members.isEmpty && name == nil && audience == nil }
+  package var isEmpty: Bool { members.isEmpty && name == nil && audience == nil && topic == nil }
 
   /// Of a message's hash.
   static let field = "la"
@@ -47,12 +51,16 @@ package struct Labels: Hashable, Sendable {
     }
   }
 
+  /// No label is called so: a version that knows no topics reads it as a label, and all else as it was.
+  private static let topicKey = ""
+
   private enum Form: UInt8 {
     case no, yes, integer, unsigned, double, text
   }
 
   var packed: [UInt8] {
     var packer = Packer()
+    let members = members + (topic.map { [JSONMember(Self.topicKey, .string($0))] } ?? [])
     packer.number(members.count)
     for member in members {
       packer.text(member.key)
@@ -102,6 +110,8 @@ package struct Labels: Hashable, Sendable {
       }
       members.append(JSONMember(key, value))
     }
+    topic = members[Self.topicKey]?.string
+    members.removeAll { $0.key == Self.topicKey }
     let called = reader.isAtEnd ? "" : try reader.text()
     name = called.isEmpty ? nil : called
     audience = reader.isAtEnd ? nil : try reader.text()

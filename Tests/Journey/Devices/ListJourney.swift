@@ -70,7 +70,7 @@ extension Journeys {
 
     // Messages by name, label, audience, state and time.
     let spring = try await tool.gateway.send(
-      #"{"to":{"audience":"plan:pro && beta"},"notification":{"title":"T"},"name":"Spring Sale","labels":{"campaign":"spring"}}"#
+      #"{"to":{"audience":"plan:pro && beta"},"notification":{"title":"T"},"name":"Spring Sale","topic":"offers","labels":{"campaign":"spring"}}"#
     )
     // The list is by milliseconds: each message is accepted in one of its own.
     _ = try await tool.gateway.completed(spring)
@@ -81,7 +81,7 @@ extension Journeys {
     _ = try await tool.gateway.completed(unnamed)
     let at = try #require(MessageID(direct)).acceptedAt.rfc3339
     for (query, ids) in [
-      ("name=sale", [spring]), ("name=HELLO", [direct]), ("audience=plan:pro", [spring]),
+      ("name=sale", [spring]), ("name=HELLO", [direct]), ("audience=plan:pro", [spring]), ("topic=offers", [spring]), ("topic=offer", []),
       ("audience=beta%20%26%26%20plan:free", []),
       ("audience=plan:pro%20%26%26%20beta", [spring]), ("state=completed&label=campaign:spring", [spring]),
       ("state=scheduled,paused", []), ("from=\(at)", [unnamed, direct]), ("to=\(at)", [spring]),
@@ -89,7 +89,7 @@ extension Journeys {
       let page = try await client.get("/v1/messages?\(query)")
       #expect(page.json["items"]?.array?.compactMap { $0["id"]?.string } == ids, "\(query): \(page.text.prefix(400))")
     }
-    #expect(try await tool.run("messages", "list", "--name", "sale").contains("Spring Sale"))
+    #expect(try await tool.run("messages", "list", "--name", "sale", "--topic", "offers").contains("Spring Sale"))
     #expect(
       try await client.get("/v1/messages?format=csv").text.contains(
         "\(spring),Spring Sale,(plan:pro && beta),completed,alert,"))

@@ -19,6 +19,11 @@ struct LabelStories {
     #expect(try Labels(packed: Self.all.packed) == Self.all)
     let named = Labels(name: "Spring", audience: "audience:vip", expression: "plan:pro")
     #expect(try Labels(packed: named.packed) == named && named.expression == "plan:pro")
+    for topical in [
+      Labels(topic: "offers"), Labels(Self.all.members, name: "Spring", audience: "a", expression: "b", topic: "offers"),
+    ] {
+      #expect(try Labels(packed: topical.packed) == topical && !topical.isEmpty && !topical.hold(":offers"))
+    }
     for text in [
       "campaign:spring: 1", "urgent:true", "draft:false", "wave:-3", "big:18446744073709551615", "share:0.5", "a:b:c",
       "none:",

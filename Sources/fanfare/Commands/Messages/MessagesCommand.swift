@@ -35,6 +35,7 @@ enum MessagesCommand {
         "--state", "NAME", repeats: true, "list, tail: messages in this state; deliveries: with this state or outcome"),
       Command.Option("--label", "KEY:VALUE", "list, tail: messages with this label"),
       Command.Option("--name", "TEXT", "list, tail: messages whose name contains this text"),
+      Command.Option("--topic", "TEXT", "list, tail: messages of this topic"),
       Command.Option("--audience", "EXPRESSION", "list, tail: messages for this audience, or with this term in it"),
       Command.Option("--from", "TIME", "list: accepted since, for example 2026-12-01T09:00:00Z"),
       Command.Option("--to", "TIME", "list: accepted before"),
@@ -101,7 +102,7 @@ enum MessagesCommand {
     let states = arguments.texts("--state")
     return [
       ("state", states.isEmpty ? nil : states.joined(separator: ",")), ("label", arguments.text("--label")),
-      ("name", arguments.text("--name")), ("audience", arguments.text("--audience")),
+      ("name", arguments.text("--name")), ("topic", arguments.text("--topic")), ("audience", arguments.text("--audience")),
       ("from", try SendTimeOption.time("--from", arguments)), ("to", try SendTimeOption.time("--to", arguments)),
     ]
   }
