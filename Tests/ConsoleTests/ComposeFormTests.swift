@@ -66,7 +66,7 @@ struct ComposeFormTests {
       for language in ["de", "fr"].prefix(Int.random(in: 0...2, using: &random)) {
         form.words.append(.init(language: language, title: some(word()), subtitle: word(), body: word()))
       }
-      (form.image, form.link, form.audience, form.collapseKey, form.topic) = (word(), word(), word(), word(), word())
+      (form.image, form.link, form.audience, form.collapseKey) = (word(), word(), word(), word())
       form.buttons = (0..<Int.random(in: 0...3, using: &random)).map {
         .init(id: "b\($0)", title: some(word()), link: word())
       }
@@ -79,7 +79,7 @@ struct ComposeFormTests {
       form.quiet = ComposeForm.Quiet.allCases.randomElement(using: &random) ?? .app
       if form.quiet == .own { (form.quietFrom, form.quietTo) = ("22:00", "07:30") }
       form.isCapped = Bool.random(using: &random)
-      if form.isCapped { form.capMaximum = "3" }
+      if form.isCapped { (form.capMaximum, form.topic) = ("3", word()) }
       (form.perSecond, form.ttl, form.badge) = (["", "5"].randomElement(using: &random) ?? "", "", "0")
       let (message, faults) = form.message(.english)
       #expect(faults.isEmpty, "\(faults), seed \(random.seed)")

@@ -82,15 +82,19 @@ final class DraftCalls {
   /// `POST /v1/drafts/{id}/approve`: another key than the one that wrote it found this version good.
   func approveDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try call.draftID()
-    guard let match = try call.draftVersion() else {
+    guard let version = try call.draftVersion()?.version else {
       throw Problem(
         .preconditionRequired,
         "Send `If-Match` with the `etag` of the draft that you read: that version is approved, and no later one")
     }
+    guard call.isSomebody else {
+      throw Problem(
+        .ownDraft, "A link of `fanfare console` is nobody's own key: sign in with an API key of yours to approve")
+    }
     let approval: DraftApproval
     do throws(StoreError) {
       approval = try await store.drafts.approve(
-        id, version: match.version, by: call.keyID, app: call.app, now: call.now)
+        id, version: version, by: call.keyID, app: call.app, now: call.now)
     } catch {
       throw Problem(error)
     }
@@ -171,6 +175,9 @@ final class DraftCalls {
   /// `POST /v1/messages/{id}/duplicate`: what was sent becomes a draft.
   func duplicateMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try call.messageID()
+    guard call.may(.send) || call.may(.read) else {
+      throw Problem(.forbidden, "To copy a message that was sent, a key with `drafts` needs the scope `read` too")
+    }
     let body: [UInt8]?
     let report: MessageReport?
     do throws(StoreError) {

@@ -38,7 +38,8 @@ struct DraftSendCalls {
         writer.key("approval")
         writer.beginObject()
         writer.member("above", rule.above)
-        let isNeeded = rule.holds(of: call.keyID, forecast.targets) && !draft.isSeenByTwo(sentBy: call.keyID)
+        let devices = message.isCountedElsewhere ? nil : forecast.targets
+        let isNeeded = rule.holds(of: call.keyID, devices) && !draft.isSeenByTwo(sentBy: call, sawVersion: true)
         writer.member("is_needed", .bool(isNeeded))
         writer.endObject()
       }
@@ -82,7 +83,7 @@ struct DraftSendCalls {
     }
     ready.submission.draftOf = id
     ready.submission.labels.name = ready.submission.labels.name ?? stored.name
-    ready.isSeenByTwo = stored.isSeenByTwo(sentBy: call.keyID)
+    ready.isSeenByTwo = stored.isSeenByTwo(sentBy: call, sawVersion: match?.version != nil)
     // A draft that was taken for sending can no longer be changed.
     try await acceptor.charge(ready, call)
     let reservation: DraftReservation
@@ -153,10 +154,19 @@ struct DraftSendCalls {
   }
 }
 
+extension Message {
+  /// A provider decides who gets it.
+  fileprivate var isCountedElsewhere: Bool {
+    if case .channel = to { return true }
+    return oneSignalTargeting == .provider
+  }
+}
+
 extension StoredDraft {
-  /// One key wrote this version, and another one approved it or sends it.
-  func isSeenByTwo(sentBy sender: String) -> Bool {
-    if let approver, approver != editor { return true }
-    return editor.map { $0 != sender } ?? false
+  /// One key wrote this version, and another one approved it, or sends what it has seen.
+  func isSeenByTwo(sentBy call: Call, sawVersion: Bool) -> Bool {
+    if let approver { return approver != editor ?? call.keyID }
+    guard let editor, sawVersion, call.may(.send), call.isSomebody else { return false }
+    return editor != call.keyID
   }
 }

@@ -103,6 +103,7 @@ struct DraftTestCalls {
         reading.message, resolved, body: document.encoded, app: call.app, now: call.now, warnings: notices,
         errorBrake: nil, urgentTargets: urgentTargets)
       draft.submission.testOf = source.id
+      draft.isSeenByTwo = source.isSeenByTwo(sentBy: call, sawVersion: false)
       let name = draft.submission.labels.name ?? source.name
       draft.submission.labels.name = name.map { DraftName.ofTest(of: $0, variant) }
       try await preparation.foresee(

@@ -33,12 +33,15 @@ final class MessageAcceptor {
   }
 
   private func checkApproval(_ prepared: PreparedMessage, _ call: Call) throws(Problem) {
-    guard let rule = configuration.apps[call.app]?.approval, !prepared.isSeenByTwo,
-      prepared.submission.testOf == nil, rule.holds(of: call.keyID, prepared.count)
-    else { return }
+    guard let rule = configuration.apps[call.app]?.approval, !prepared.isSeenByTwo else { return }
+    // A test list names a few people.
+    if prepared.submission.testOf != nil, prepared.count <= TestRecipients.maximum { return }
+    let devices = prepared.isCountedElsewhere(configuration.tokenRules) ? nil : prepared.count
+    guard rule.holds(of: call.keyID, devices) else { return }
     let detail =
-      "messages of this app to more than \(rule.above) devices need a second person: one key writes the draft, and "
-      + "another one approves it (`POST /v1/drafts/{id}/approve`) or sends it"
+      "messages of this app to more than \(rule.above) devices, or to as many as a provider chooses, need a second "
+      + "person: one key writes the draft, and another one approves it (`POST /v1/drafts/{id}/approve`), or sends the "
+      + "version that it has seen (`If-Match`)"
     throw Problem(.approvalNeeded, detail)
   }
 

@@ -39,7 +39,7 @@ final class PreparedMessage {
     submission.shares = message.shares
     submission.labels = Labels(
       message.labels, name: message.name, audience: message.to.expression, expression: recipients.expression,
-      topic: message.topic)
+      topic: message.cap?.topic)
     submission.schedule = Schedule(message, first: recipients.firstStart, now: now)
     self.message = message
     self.warnings = warnings
@@ -47,6 +47,15 @@ final class PreparedMessage {
 
   /// Those whom it is for, as far as is known now.
   var count: Int { submission.audience?.counts.values.reduce(0, +) ?? submission.targets.count }
+
+  /// A provider decides who gets it: a channel, a segment, or all devices of a user that only it knows.
+  func isCountedElsewhere(_ rules: [ProviderName: TokenRules]) -> Bool {
+    submission.targets.contains { target in
+      guard let address = target.address else { return false }
+      return [.channel, .subscribers].contains(address.tokenKind)
+        || rules[address.provider]?.reachesSeveral(address.token, address.tokenKind) == true
+    }
+  }
 
   var state: MessageState { submission.schedule != nil ? .scheduled : isQueued ? .queued : .completed }
   private var isQueued: Bool {

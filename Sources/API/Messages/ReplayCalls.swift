@@ -164,6 +164,8 @@ final class ReplayCalls {
     prepared.submission.idempotency = idempotency
     let id = prepared.submission.id ?? store.acceptance.identify(prepared.submission)
     prepared.submission.id = id
+    // Nobody gets it who was not among those that its first message was for.
+    prepared.isSeenByTwo = true
     try await acceptor.charge(prepared, call)
     do throws(StoreError) {
       try await store.replays.note(Replay(id: id, from: start, next: next), of: parent, ttl: message.ttl)

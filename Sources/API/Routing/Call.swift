@@ -42,6 +42,10 @@ final class Call {
   /// Of the key; an endpoint that needs a key has one.
   var keyID: String { key?.id ?? "" }
 
+  /// The key belongs to one person or program, as far as is known: one behind a link of `fanfare console` is made anew for
+  /// each link.
+  var isSomebody: Bool { key.map { $0.name != APIKey.nameOfLinks } ?? false }
+
   /// True if the key may do `scope`.
   func may(_ scope: Scope) -> Bool { key?.may(scope) == true }
 

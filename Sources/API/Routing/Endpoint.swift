@@ -149,7 +149,7 @@ package final class Endpoint: Sendable {
   /// It can show what it would send, and sends nothing then. Whoever may write drafts may look.
   var hasDryRun: Bool {
     guard case .key(let scopes) = access else { return false }
-    return scopes == [.send] && query.contains("dry_run")
+    return method == "POST" && scopes == [.send] && query.contains("dry_run")
   }
 
   /// It says all in its path and query: a field in a body is a mistake, such as a `dry_run` that belongs into the query.

@@ -10,11 +10,18 @@ package protocol WebPages: AnyObject {
   /// Bytes of the body of a request to this path, at most.
   var maximumBodyOf: @Sendable (_ path: String) -> Int { get }
 
-  /// Why the body of this request is not read; nil: it is. Asked where the body may be larger than a form of a few fields.
-  func refusal(ofUpload request: HTTPServerRequest) async -> HTTPServerResponse?
+  /// Asked where the body is larger than a form of a few fields: on whose account it is read, or why it is not.
+  func admit(upload request: HTTPServerRequest) async -> UploadVerdict
 
   /// With the body, and not before there is room for it.
   func answer(_ request: HTTPServerRequest) async -> HTTPServerResponse
+}
+
+/// What becomes of a large body that is sent to a page.
+package enum UploadVerdict {
+  /// It is read on the account of this key.
+  case take(APIKey)
+  case refuse(HTTPServerResponse)
 }
 
 /// Left by the admission of a request for a page.
@@ -33,6 +40,10 @@ extension Service {
   /// A body of so many bytes may be read before it is known who sends it.
   private static let smallForm = 16_384
 
+  private static func hasBody(_ request: HTTPServerRequest) -> Bool {
+    request.header("content-length").map { $0 != "0" } ?? (request.header("transfer-encoding") != nil)
+  }
+
   func admit(page request: HTTPServerRequest, of pages: any WebPages) -> HTTPAdmission {
     do throws(Problem) {
       guard ["GET", "HEAD", "POST"].contains(request.method) else {
@@ -41,12 +52,21 @@ extension Service {
       }
       try checkRoom(request)
       let length = request.header("content-length").flatMap { Whole.read($0, in: 0...Int.max) } ?? .max
-      guard request.method == "POST", min(length, pages.maximumBodyOf(request.path)) > Self.smallForm else {
+      guard Self.hasBody(request), min(length, pages.maximumBodyOf(request.path)) > Self.smallForm else {
         return .now(.take(permit: PagePermit(), key: ""))
       }
-      return .later {
-        if let refusal = await pages.refusal(ofUpload: request) { return .answer(refusal) }
-        return .take(permit: PagePermit(), key: "")
+      guard request.method == "POST" else { throw Problem(.bodyTooLarge, "This request takes no body") }
+      return .later { [self] in
+        switch await pages.admit(upload: request) {
+        case .refuse(let refusal): return .answer(finish(refusal, request, pages.root, nil, began: loop.now))
+        case .take(let key):
+          do throws(Problem) {
+            try await limiter.allowance(of: key).take(.requests, 1)
+            return .take(permit: PagePermit(), key: key.id)
+          } catch {
+            return refuse(request, pages.root, error)
+          }
+        }
       }
     } catch {
       return .now(refuse(request, pages.root, error))

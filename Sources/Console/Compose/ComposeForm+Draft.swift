@@ -133,11 +133,11 @@ extension ComposeForm {
   }
 
   private mutating func readCap(from members: inout [JSONMember]) {
-    topic = members.takeText("topic") ?? ""
     guard let cap = members["cap"]?.object, let maximum = cap["max"]?.number, let period = cap["per"]?.string,
       cap.count == 2
     else { return }
     (isCapped, capMaximum, capPeriod) = (true, maximum, period)
+    topic = members.takeText("topic") ?? ""
     members.removeAll { $0.key == "cap" }
   }
 

@@ -109,8 +109,9 @@ extension ComposeForm {
   }
 
   private func writeCap(to members: inout [JSONMember], _ texts: Texts, _ faults: inout [FieldFault]) {
-    if !topic.isEmpty { members.set("topic", topic) }
+    // A topic says nothing without a cap.
     guard isCapped else { return }
+    if !topic.isEmpty { members.set("topic", topic) }
     var cap: [JSONMember] = []
     cap.set("max", whole(capMaximum, "cap_max", texts, &faults))
     cap.set("per", capPeriod)

@@ -1,4 +1,4 @@
-import API
+package import API
 import Domain
 package import HTTPServer
 import Store
@@ -28,13 +28,13 @@ extension Console {
     }
   }
 
-  package func refusal(ofUpload request: HTTPServerRequest) async -> HTTPServerResponse? {
+  package func admit(upload request: HTTPServerRequest) async -> UploadVerdict {
     let visit = Visit(request, settings)
-    if let fault = visit.forgery { return refusal(403, fault, visit) }
+    if let fault = visit.forgery { return .refuse(refusal(403, fault, visit)) }
     switch await found(visit) {
-    case .none: return signInPage(visit, status: 401)
-    case .unavailable(let problem): return unavailable(problem, visit)
-    case .visitor: return nil
+    case .none: return .refuse(signInPage(visit, status: 401))
+    case .unavailable(let problem): return .refuse(unavailable(problem, visit))
+    case .visitor(let visitor): return .take(visitor.key)
     }
   }
 

@@ -12,7 +12,7 @@ package struct Labels: Hashable, Sendable {
   package var audience: String?
   /// The same with its named audiences written out, as they were when the message was accepted; nil where it names none.
   package var expression: String?
-  /// What the message is about.
+  /// What the message is about, where it counts towards a cap.
   package var topic: String?
   /// Bytes of an audience that is kept.
   package static let longestAudience = 1_024

@@ -10,7 +10,7 @@ package struct Drafts: StorePart {
   init(_ session: RedisSession) { self.session = session }
 
   /// In the order in which `StoredDraft` is read.
-  private static let draftFields = ["n", "v", "c", "u", "o", "m", "e", "a", "t"]
+  private static let draftFields = ["n", "v", "c", "u", "o", "m", "e", "a", "t", "ev", "av"]
 
   /// Newest first, without their messages.
   package func all(app: AppID) async throws(StoreError) -> [StoredDraft] {
@@ -38,8 +38,11 @@ package struct Drafts: StorePart {
       id: id, name: fields[0].text, version: Int(version), createdAt: WallTime(milliseconds: created),
       updatedAt: WallTime(milliseconds: updated), copyOf: fields[4].text,
       body: fields.count > draftFields.count ? fields[draftFields.count].bytes ?? [] : [],
-      message: fields[5].bytes.flatMap { MessageID(raw: $0) }, editor: fields[6].text, approver: fields[7].text,
-      approvedAt: fields[8].integer.map { WallTime(milliseconds: $0) })
+      message: fields[5].bytes.flatMap { MessageID(raw: $0) },
+      // A process of an older version changes a draft without saying who did.
+      editor: fields[9].integer == version ? fields[6].text : nil,
+      approver: fields[10].integer == version ? fields[7].text : nil,
+      approvedAt: fields[10].integer == version ? fields[8].integer.map { WallTime(milliseconds: $0) } : nil)
   }
 
   /// Nil: the app has `limit` drafts, and nothing was kept. `editor`: the key that writes it.
@@ -73,8 +76,8 @@ package struct Drafts: StorePart {
         ]))
   }
 
-  /// Of the version that was seen; nil: whichever it is. Repeatable.
-  package func approve(_ id: DraftID, version: Int?, by approver: String, app: AppID, now: WallTime)
+  /// Of the version that was seen. Repeatable.
+  package func approve(_ id: DraftID, version: Int, by approver: String, app: AppID, now: WallTime)
     async throws(StoreError) -> DraftApproval
   {
     try session.checkCondition()

@@ -70,7 +70,7 @@ extension Journeys {
 
     // Messages by name, label, audience, state and time.
     let spring = try await tool.gateway.send(
-      #"{"to":{"audience":"plan:pro && beta"},"notification":{"title":"T"},"name":"Spring Sale","topic":"offers","labels":{"campaign":"spring"}}"#
+      #"{"to":{"audience":"plan:pro && beta"},"notification":{"title":"T"},"name":"Spring Sale","topic":"offers","cap":{"max":15,"per":"day"},"labels":{"campaign":"spring"}}"#
     )
     // The list is by milliseconds: each message is accepted in one of its own.
     _ = try await tool.gateway.completed(spring)

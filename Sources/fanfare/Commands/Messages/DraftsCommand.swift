@@ -75,12 +75,13 @@ enum DraftsCommand {
     }
   }
 
-  /// The version that `--version` names, or the one that is there now.
+  /// The version that was seen, and no later one.
   private static func approve(_ path: String, _ arguments: Arguments) throws -> ExitCode {
     let headers = try match(arguments)
-    return try ServerCall.one(
-      "POST", path + "/approve", arguments, headers: headers.isEmpty ? [Header("if-match", "*")] : headers
-    ) { draft in
+    guard !headers.isEmpty else {
+      throw UsageProblem(text: "name the version that you have seen with --version (fanfare drafts show tells it)")
+    }
+    return try ServerCall.one("POST", path + "/approve", arguments, headers: headers) { draft in
       Terminal.print("version \(draft["version"]?.integer ?? 0) is approved")
       tell(draft)
     }

@@ -102,7 +102,8 @@ enum MessagesCommand {
     let states = arguments.texts("--state")
     return [
       ("state", states.isEmpty ? nil : states.joined(separator: ",")), ("label", arguments.text("--label")),
-      ("name", arguments.text("--name")), ("topic", arguments.text("--topic")), ("audience", arguments.text("--audience")),
+      ("name", arguments.text("--name")), ("topic", arguments.text("--topic")),
+      ("audience", arguments.text("--audience")),
       ("from", try SendTimeOption.time("--from", arguments)), ("to", try SendTimeOption.time("--to", arguments)),
     ]
   }
