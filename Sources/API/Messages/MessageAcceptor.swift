@@ -1,4 +1,5 @@
 import Domain
+import Intake
 import Store
 
 /// Stores prepared messages, and says what came of it. Belongs to the loop.

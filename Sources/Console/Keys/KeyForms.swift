@@ -56,7 +56,7 @@ extension KeyPages {
   private func endFields(isNew: Bool, _ refused: ToldProblem?, _ html: inout HTML) {
     let chosen = visit.field("span")
     html.element("p", [.class("field")]) { html in
-      html.element("label", [.set(.for, "span")], texts[.keyEnds])
+      html.element("label", [.set(.for, "span")], texts[.keyValidFor])
       html.element("select", [.id("span"), .set(.name, "span")]) { html in
         for span in KeyEnd.spans where isNew ? span.value != KeyEnd.kept : true {
           html.element(

@@ -22,7 +22,7 @@ enum Word: String, CaseIterable {
     audience, state,
     targets, progress, failed, filter, anyState, label, from, to, apply, clear, next, first,
     untitled,
-    lineDone, lineRate, lineEnd, lineFailed, outcomes, outcome, provider, reason, count, share, whatToDo,
+    lineDone, lineRate, lineEnd, lineFailed, outcomes, outcome, provider, reason, count, share,
     funnel,
     waiting, pause, resume, cancel, cancelLead, cancelUnknown, cancelName, cancelButton, cancelWrong, pausedNotice,
     kind, details, acceptedAt, completedAt, startsAt, duration, live, livePause, liveLost, noOutcomes
@@ -35,7 +35,7 @@ enum Word: String, CaseIterable {
   // People.
   case peopleLead, personTitle, nobody, nobodyFix, devices, device, platform, language, tags, lastSeen, registered,
     token,
-    timeline, timelineEmpty, older, when, attempts, attributes, userTags, noTags, deviceGone, whyNot
+    timeline, timelineEmpty, when, attempts, attributes, userTags, noTags, deviceGone, whyNot
 
   // Operations.
   case health, attention, noWorkers, healthReady, healthUnavailable, workers, worker, host, partitions, heartbeat,
@@ -90,7 +90,7 @@ enum Word: String, CaseIterable {
   // Keys.
   case keys, keysOfApp, keysLead, keyNew, keyCreate, keyNameHint, scopes, lastUsed, keyEnds, keyUntil, keyUntilHint,
     keyAddresses, keyAddressesHint, everywhere, keyCreated, keyYours, keyEnded, keyRotating, keyFormerEnds, keyChange,
-    keySave, keyRotate, keyRotateLead, keyKeep, keyRotateButton, keyRevoke, keyRevokeLead, keyRevokeOwn,
+    keySave, keyRotate, keyRotateLead, keyKeep, keyValidFor, keyRotateButton, keyRevoke, keyRevokeLead, keyRevokeOwn,
     keyRevokeButton, keyRevoked, keyMade, keyRotated, keySecret, keySecretLead, keySecretKept, keyFormUsed, never,
     spanKept, spanNow, spanHour, spanDay, spanWeek, spanMonth, spanQuarter, spanYear, scopeSend, scopeDevices,
     scopeRead, scopeAdmin, scopeRegister, scopeExport, scopeChannels, scopeTest, scopeDrafts, scopeKeys, auditAll, auditEntries,
