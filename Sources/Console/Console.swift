@@ -61,7 +61,11 @@ package final class Console: WebPages {
 
   private func answer(_ path: [String], _ visitor: Visitor) async -> HTTPServerResponse {
     let isPost = visitor.visit.request.method == "POST"
-    if isPost, !visitor.hasFormSecret { return refusal(403, .forgedForm, visitor.visit) }
+    if isPost, !visitor.hasFormSecret {
+      // Somebody who has signed in again meanwhile keeps what they wrote; nothing is done.
+      guard path == ["compose"] else { return refusal(403, .forgedForm, visitor.visit) }
+      return await ComposePages(console: self, visitor: visitor).resumed()
+    }
     let page = isPost ? await act(path, visitor) : await view(path, visitor)
     return page ?? refusal(404, .noSuchPage, visitor.visit)
   }

@@ -41,6 +41,7 @@ struct ComposeFormTests {
       #"{"to":{"devices":["d"]},"variants":[{"name":"a","weight":33.3,"notification":{"title":"A"}}],"holdout":66.7}"#,
       #"{"variants":[{"name":"a","weight":50,"data":{"x":1}},{"name":"b","weight":50}]}"#,
       #"{"send_at":"2026-12-01T09:00:00+01:00","rate_per_second":500,"ttl":3601,"collapse_key":"k"}"#,
+      #"{"send_at":"2026-12-01T09:00:00+05:45","priority":"low"}"#,
       #"{"send_at_local":"2026-12-01T09:00:30","reach":"latest_device_per_user","topic":"offers"}"#,
       #"{"quiet_hours":false,"cap":{"max":2,"per":"week"},"topic":"offers"}"#,
       #"{"quiet_hours":{"from":"22:00","to":"08:00","else":"skip","zone":"Europe/Berlin"},"priority":"low"}"#,
@@ -51,6 +52,17 @@ struct ComposeFormTests {
     let (after, faults) = form(of: before).message(.english)
     #expect(faults.isEmpty, "\(faults)")
     #expect(sorted(after) == sorted(before), "\(String(decoding: after.encoded, as: UTF8.self))")
+  }
+
+  @Test(
+    "a time is never shown as now",
+    arguments: ["2026-12-01T09:00:00.000Z", "2026-12-01t09:00:00z", "2026-12-01T09:00:00.5+02:00"])
+  func times(_ text: String) throws {
+    let form = form(of: try message(#"{"send_at":"\#(text)"}"#))
+    #expect(form.time == .at && form.at == "2026-12-01T09:00" && form.rest.isEmpty)
+    var typed = ComposeForm()
+    typed.rest = #"{"send_at":"\#(text)"}"#
+    #expect(typed.message(.english).faults.map(\.field) == ["json"])
   }
 
   @Test("whatever is typed, a form that is read from its own draft is the same form")
@@ -98,8 +110,11 @@ struct ComposeFormTests {
     form.time = .at
     form.words.append(.init(title: "Titel"))
     form.variants = [.init(name: "a", share: "1e400")]
+    form.words += [.init(language: "de", title: "a"), .init(language: "de", title: "b")]
     let fields = Set(form.message(.english).faults.map(\.field))
-    #expect(fields == ["per_second", "data", "json", "holdout", "at", "lang.1", "variant.0.share"])
+    #expect(fields == ["per_second", "data", "json", "holdout", "at", "lang.1", "lang.3", "variant.0.share"])
+    form.kind = "background"
+    #expect(form.message(.english).faults.contains { $0.field == "kind" })
   }
 
   @Test(
@@ -125,10 +140,12 @@ struct ComposeFormTests {
     form.words.append(.init(language: "de", title: "T"))
     (form.time, form.at, form.offset, form.perSecond) = (.at, "2026-12-01T09:00", "+01:00", "5000")
     #expect(
-      form.sentence(184_220, leftOut: 2_113, .english)
+      form.sentence("To 184,220 devices", leftOut: 2_113, .english)
         == "To 184,220 devices in 2 versions of the text, at 2026-12-01 09:00 (UTC+01:00), at most 5,000 a second; "
-        + "2,113 are left out.")
+        + "2,113 devices are left out.")
     form.time = .now
-    #expect(form.sentence(1, leftOut: 0, .german).hasPrefix("An 1 Gerät in 2 Fassungen des Textes, jetzt"))
+    let german = form.sentence("An 1 Gerät", waiting: 3, leftOut: 0, .german)
+    #expect(german == "An 1 Gerät in 2 Fassungen des Textes, jetzt; 3 davon nach ihrer Ruhezeit.", "\(german)")
+    #expect(form.sentence("To 1 device", startsAt: "2026-12-01T09:00:00Z", leftOut: 0, .english).contains("2026-12-01"))
   }
 }

@@ -249,10 +249,15 @@ const compose = (form) => {
   // The check: the server counts, looks at each provider's request and finds faults; its parts are replaced by id.
   const status = document.querySelector("[data-check-state]");
   const say = (text) => { if (status.textContent !== (text ?? "")) status.textContent = text ?? ""; };
-  const contents = () => new URLSearchParams(new FormData(form)).toString();
+  const contents = () => {
+    const data = new URLSearchParams(new FormData(form));
+    data.delete("test_list");
+    return data.toString();
+  };
   const left = new Set(all("[aria-invalid=true]", form).map((element) => element.name));
   const kept = new Map();
-  let asking, asked = contents();
+  // What a refused page shows was not counted.
+  let asking, asked = "unsaved" in form.dataset ? "" : contents();
 
   const setError = (element, text) => {
     let error = document.getElementById(`${element.id}-error`);
@@ -278,7 +283,7 @@ const compose = (form) => {
   const showErrors = () => {
     const faults = new Map(all("#checks [data-field]").map((item) => [item.dataset.field, item.textContent.trim()]));
     for (const element of form.elements) {
-      if (!element.name || !element.id) continue;
+      if (!element.name || !element.id || (element === at && gap)) continue;
       const fault = faults.get(element.name);
       if (!fault) setError(element, null);
       else if (left.has(element.name) && element !== document.activeElement) setError(element, fault);
@@ -295,14 +300,14 @@ const compose = (form) => {
   };
   const check = async () => {
     const body = contents();
-    if (body === asked) return;
     asking?.abort();
+    if (body === asked) return;
     const mine = asking = new AbortController();
     const slow = setTimeout(() => say(status.dataset.busy), 1000);
     try {
       const answer = await fetch(form.dataset.check, {
         method: "POST", body: new URLSearchParams(body), headers: { Accept: "text/html" }, credentials: "same-origin", redirect: "manual",
-        signal: AbortSignal.any([mine.signal, AbortSignal.timeout(15_000)]),
+        signal: AbortSignal.any?.([mine.signal, AbortSignal.timeout(15_000)]) ?? mine.signal,
       });
       if (answer.type === "opaqueredirect" || answer.status === 401 || answer.status === 403) return say(status.dataset.ended);
       if (!answer.ok) throw new Error(String(answer.status));
@@ -339,7 +344,7 @@ const compose = (form) => {
       return isTag(value) ? value : quoted(value);  // an empty one is a fault, never a wider audience
     }
     if (kind === "seen") return `seen:${sign}${value}${/^\d+$/.test(value) ? "d" : ""}`;
-    if (sign) return `${kind}:${sign}${value}`;
+    if (sign) return `${kind}:${sign}${plain.test(value) ? value : quoted(value)}`;
     return `${kind}:${value === "" || value === "*" || plain.test(value) ? value : quoted(value)}`;
   };
 
@@ -546,15 +551,27 @@ const compose = (form) => {
   };
   if (builder && expression) build();
 
-  // A moment for all is in the zone of whoever writes it, as soon as they write one.
+  // A moment for all is in the zone of whoever writes it: what somebody wrote elsewhere is shown as the clock is here.
+  let gap = false;
   const at = field("at"), zone = document.getElementById("at-hint");
-  at?.addEventListener("input", () => {
-    const minutes = at.value ? -new Date(at.value).getTimezoneOffset() : 0;
-    const part = (number) => String(Math.abs(Math.trunc(number))).padStart(2, "0");
-    const offset = `${minutes < 0 ? "-" : "+"}${part(minutes / 60)}:${part(minutes % 60)}`;
+  const two = (number) => String(Math.abs(Math.trunc(number))).padStart(2, "0");
+  const clock = (date) => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}T${two(date.getHours())}:${two(date.getMinutes())}`;
+  const setZone = () => {
+    if (!at.value) return;
+    const date = new Date(at.value), minutes = -date.getTimezoneOffset();
+    const offset = `${minutes < 0 ? "-" : "+"}${two(minutes / 60)}:${two(minutes % 60)}`;
     field("offset").value = offset;
     if (zone) zone.textContent = fill(at.dataset.zone, `${Intl.DateTimeFormat().resolvedOptions().timeZone} (UTC${offset})`);
-  });
+    // An hour that the change to summer time leaves out.
+    gap = value("time") === "at" && clock(date) !== at.value.slice(0, 16);
+    setError(at, gap ? at.dataset.lost : null);
+  };
+  if (at?.value && value("time") === "at") {
+    const moment = new Date(at.value + field("offset").value);
+    if (!Number.isNaN(moment.getTime())) at.value = clock(moment);
+    setZone();
+  }
+  at?.addEventListener("input", setZone);
 
   // What is written is not lost by a wrong key.
   const untouched = contents();

@@ -56,15 +56,19 @@ struct ComposePages {
       return SendPage(console: console, visitor: visitor).sent(problem)
         ?? console.refusal(problem, visitor, section: .compose)
     case .success(let document):
+      // Who may not write sees what it is, and what would be sent.
+      guard visitor.mayWrite else { return await SendPage(console: console, visitor: visitor).page(id) }
       let form = ComposeForm(draft: document)
-      return await page(form, check: await MessageCheckup(of: form, visitor))
+      let faults = visit.query("done") == "missing" ? form.faults(of: document["missing"]?.array ?? []) : []
+      return await page(form, faults, check: await MessageCheckup(of: form, visitor))
     }
   }
 
   /// What somebody wrote before their session ended.
   func resumed() async -> HTTPServerResponse {
     guard visitor.mayWrite else { return console.refusal(403, .noAuthor, visitor) }
-    return await page(ComposeForm(visit), isUnsaved: true)
+    return await page(
+      ComposeForm(visit), [FieldFault(field: "", text: texts[.pressAgain])], isUnsaved: true)
   }
 
   /// What the buttons of the composer do. Whatever is refused, what was written stays in the form.
@@ -78,10 +82,18 @@ struct ComposePages {
     }
     let (body, faults) = form.draft(texts)
     guard faults.isEmpty else { return await page(form, faults, status: 422, isUnsaved: true) }
+    if form.draft.isEmpty, let mark = Mark.given(visit), let token = visit.token {
+      // A double click, or a page that was sent again, made its draft the first time.
+      if case .success(false) = await spent(mark, token) { return console.redirect(Link("drafts")) }
+    }
     let kept: JSONValue
     switch await keep(body, form) {
     case .failure(let problem):
       var faults = form.faults(of: problem)
+      if problem.status == 404 || problem.code == "draft_sent", !form.draft.isEmpty {
+        (form.draft, form.version) = ("", "")
+        faults = [FieldFault(field: "", text: texts[.draftGone])]
+      }
       if problem.status == 412, case .success(let there) = await visitor.get("v1", "drafts", form.draft) {
         // Who saves again has read this.
         form.version = there["version"]?.integer.map { String($0) } ?? form.version
@@ -94,8 +106,9 @@ struct ComposePages {
     form.version = kept["version"]?.integer.map { String($0) } ?? ""
     switch act {
     case "continue":
-      let missing = kept["missing"]?.array ?? []
-      guard missing.isEmpty else { return await page(form, form.faults(of: missing), status: 422) }
+      guard kept["missing"]?.array?.isEmpty != false else {
+        return console.redirect(Link(parts: ["drafts", form.draft], query: [("done", "missing")]))
+      }
       return console.redirect(Link("drafts", form.draft, "send"))
     case "test": return await test(form)
     default: return console.redirect(Link(parts: ["drafts", form.draft], query: [("done", "saved")]))
@@ -106,6 +119,12 @@ struct ComposePages {
     guard !form.draft.isEmpty else { return await visitor.ask("POST", ["v1", "drafts"], body: body) }
     return await visitor.ask(
       "PUT", ["v1", "drafts", form.draft], body: body, headers: [Header("if-match", "\"\(form.version)\"")])
+  }
+
+  private func spent(_ mark: String, _ token: String) async -> Result<Bool, StoreError> {
+    do throws(StoreError) { return .success(try await console.sessions.spend(mark, of: token)) } catch {
+      return .failure(error)
+    }
   }
 
   private func test(_ form: ComposeForm) async -> HTTPServerResponse {
@@ -144,7 +163,7 @@ struct ComposePages {
     case .success(let page):
       items = (page["items"]?.array ?? []).map { tag in
         .object([
-          JSONMember("tag", tag["tag"] ?? .null), JSONMember("devices", tag["devices"] ?? tag["count"] ?? .null),
+          JSONMember("tag", tag["tag"] ?? .null), JSONMember("devices", tag["device_count"] ?? .integer(0)),
         ])
       }
     }

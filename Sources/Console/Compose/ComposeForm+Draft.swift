@@ -16,8 +16,10 @@ extension ComposeForm {
       data = Self.shown(object)
       members.put("data", nil)
     }
-    readVariants(from: &members)
-    holdout = members.takeNumber("holdout") ?? ""
+    if kind == "alert" {
+      readVariants(from: &members)
+      holdout = members.takeNumber("holdout") ?? ""
+    }
     readRecipients(from: &members)
     readTime(from: &members)
     perSecond = members.takeNumber("rate_per_second") ?? ""
@@ -106,16 +108,13 @@ extension ComposeForm {
     }
   }
 
-  /// Date and time as a browser takes them, and the offset behind them; nil: they are written otherwise.
-  private static func clock(_ text: String) -> (clock: String, offset: String)? {
-    let bytes = Array(text.utf8)
-    guard bytes.count >= 20, bytes.count <= 25, bytes[10] == UInt8(ascii: "T"), text.utf8.count == text.count else {
-      return nil
-    }
-    let (moment, behind) = (String(text.prefix(19)), String(text.dropFirst(19)))
-    guard behind == "Z" || behind.count == 6 else { return nil }
-    let isWhole = moment.hasSuffix(":00")
-    return (isWhole ? String(moment.dropLast(3)) : moment, behind == "Z" ? "+00:00" : behind)
+  /// Date and time as a browser takes them, and the offset behind them; nil: this is no time. Parts of a second are dropped.
+  static func clock(_ text: String) -> (clock: String, offset: String)? {
+    guard WallTime(rfc3339: text) != nil, text.utf8.count >= 20 else { return nil }
+    let clock = text.prefix(19).uppercased()
+    let behind = text.dropFirst(19).drop { $0 == "." || $0.isNumber }.uppercased()
+    let isWhole = clock.hasSuffix(":00")
+    return (isWhole ? String(clock.dropLast(3)) : clock, behind == "Z" ? "+00:00" : behind)
   }
 
   private mutating func readQuietHours(from members: inout [JSONMember]) {

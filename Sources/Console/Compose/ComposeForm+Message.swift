@@ -10,6 +10,7 @@ extension ComposeForm {
     if !kind.isEmpty { members.put("kind", kind == "alert" ? nil : .string(kind)) }
     write(notification(members["notification"], texts, &faults), "notification", to: &members)
     write(object(data, "data", texts, &faults), "data", to: &members)
+    if showsNothing, hasVisibleParts { faults.append(FieldFault(field: "kind", text: texts[.kindHides])) }
     if !variants.isEmpty { members.set("variants", .array(variants(texts, &faults))) }
     members.set("holdout", share(holdout, "holdout", texts, &faults) ?? members["holdout"])
     if !audience.isEmpty { members.set("to", .object([JSONMember("audience", .string(audience))])) }
@@ -21,6 +22,14 @@ extension ComposeForm {
     writeCap(to: &members, texts, &faults)
     if !collapseKey.isEmpty { members.set("collapse_key", collapseKey) }
     return (.object(members), faults)
+  }
+
+  /// The form hides what only an alert has.
+  private var showsNothing: Bool { kind != "alert" && !kind.isEmpty }
+  /// Somebody has written what would not be sent.
+  private var hasVisibleParts: Bool {
+    words.contains { !$0.isEmpty } || !buttons.isEmpty || !variants.isEmpty
+      || !(image + link + sound + badge + holdout).isEmpty
   }
 
   /// The body of a draft.
@@ -41,12 +50,13 @@ extension ComposeForm {
   /// What an alert shows; of another kind only what stands in the JSON.
   private func notification(_ known: JSONValue?, _ texts: Texts, _ faults: inout [FieldFault]) -> [JSONMember] {
     var members = known?.object ?? []
-    guard kind == "alert" || kind.isEmpty else { return members }
+    guard !showsNothing else { return members }
     words[0].write(to: &members)
     var localized = members["localized"]?.object ?? []
     for (place, own) in words.enumerated().dropFirst() {
-      guard !own.language.isEmpty else {
-        faults.append(FieldFault(field: "lang.\(place)", text: texts[.languageMissing]))
+      guard !own.language.isEmpty, !words[..<place].contains(where: { $0.language == own.language }) else {
+        let word: Word = own.language.isEmpty ? .languageMissing : .languageTwice
+        faults.append(FieldFault(field: "lang.\(place)", text: texts[word]))
         continue
       }
       var one: [JSONMember] = localized[own.language]?.object ?? []
@@ -84,7 +94,13 @@ extension ComposeForm {
   }
 
   private func writeTime(to members: inout [JSONMember], _ texts: Texts, _ faults: inout [FieldFault]) {
-    guard time != .now else { return }
+    guard time != .now else {
+      // What is shown as "now" goes now.
+      if members["send_at"] != nil || members["send_at_local"] != nil {
+        faults.append(FieldFault(field: "json", text: texts[.timeBelow]))
+      }
+      return
+    }
     members.removeAll { ["send_at", "send_at_local"].contains($0.key) }
     guard !at.isEmpty else {
       faults.append(FieldFault(field: "at", text: texts[.timeMissing]))
@@ -103,7 +119,7 @@ extension ComposeForm {
       var hours: [JSONMember] = members["quiet_hours"]?.object ?? []
       hours.set("from", quietFrom)
       hours.set("to", quietTo)
-      hours.set("else", quietElse == "skip" ? "skip" : nil)
+      hours.put("else", quietElse == "skip" ? .string("skip") : nil)
       members.set("quiet_hours", .object(hours))
     }
   }

@@ -34,6 +34,7 @@ struct ComposePage {
         for (name, value) in [("draft", form.draft), ("version", form.version)] {
           html.void("input", [.set(.type, "hidden"), .set(.name, name), .set(.value, value)])
         }
+        html.mark()
       }
       html.element("div", [.class("beside")]) { html in
         html.element(

@@ -70,7 +70,10 @@ struct DraftPages {
     switch act {
     case "send":
       switch await visitor.ask("POST", ["v1", "drafts", id, "send"], headers: match) {
-      case .success(let accepted): return console.redirect(Link("campaigns", accepted["id"]?.string ?? ""))
+      case .success(let accepted):
+        let message = accepted["id"]?.string ?? ""
+        guard visitor.may(.read) else { return console.refusal(200, .acceptedOnly, visitor, message) }
+        return console.redirect(Link("campaigns", message))
       case .failure(let problem): return await SendPage(console: console, visitor: visitor).page(id, refused: problem)
       }
     case "approve":

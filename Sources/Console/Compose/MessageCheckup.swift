@@ -42,9 +42,23 @@ struct MessageCheckup {
     isAsked = true
     forecast = count?["forecast"]
     warnings = count?["warnings"]?.array ?? []
+    startsAt = count?["starts_at"]?.string ?? count?["starts_at_local"]?.string
   }
 
+  private(set) var startsAt: String?
+
   var count: Int? { forecast.map { Int(clamping: $0["would_be_sent"]?.integer ?? 0) } }
+  var isEstimate: Bool { forecast?["estimated"]?.bool == true }
+  /// With words for one, and for many; an estimate says that it is one.
+  func amount(_ one: Word, _ many: Word, _ texts: Texts) -> String? {
+    guard let count else { return nil }
+    return isEstimate ? texts(many, texts(.about, texts.number(count))) : texts.counted(count, one, many)
+  }
+  /// Those who get it when their quiet hours end.
+  private var waiting: Int {
+    let rows = (forecast?["waiting"]?.array ?? []).filter { $0["reason"]?.string == "quiet_hours" }
+    return rows.reduce(0) { $0 &+ Int(clamping: $1["count"]?.integer ?? 0) }
+  }
   private var leftOut: Int {
     (forecast?["excluded"]?.array ?? []).reduce(0) { $0 &+ Int(clamping: $1["count"]?.integer ?? 0) }
   }
@@ -80,6 +94,7 @@ struct MessageCheckup {
       }
       rows(forecast["by_provider"]?.array ?? [], "provider", .byProvider, texts, &html)
       rows(platforms, "platform", .byPlatform, texts, &html)
+      if waiting > 0 { html.element("p", texts(.waitQuiet, texts.number(waiting))) }
       excluded(forecast["excluded"]?.array ?? [], texts, &html)
       html.notices(warnings, texts)
     }
@@ -120,14 +135,16 @@ struct MessageCheckup {
   /// One sentence that says exactly what sending will do.
   func writeSentence(_ form: ComposeForm, _ texts: Texts, _ html: inout HTML) {
     html.element("p", [.class("line"), .id("summary"), .data(.checked)]) { html in
-      guard let count else { return html.text(texts[isAsked ? .sentenceUnknown : .sentenceNotAsked]) }
-      html.text(form.sentence(count, leftOut: leftOut, texts))
+      guard let whom = amount(.sentenceToOne, .sentenceTo, texts) else {
+        return html.text(texts[isAsked ? .sentenceUnknown : .sentenceNotAsked])
+      }
+      html.text(form.sentence(whom, startsAt: startsAt, waiting: waiting, leftOut: leftOut, texts))
     }
   }
 
   func writeButton(_ texts: Texts, _ html: inout HTML) {
     html.element(
-      "span", [.id("count"), .data(.checked)], count.map { texts.counted($0, .goOnWithOne, .goOnWith) } ?? texts[.goOn])
+      "span", [.id("count"), .data(.checked)], amount(.goOnWithOne, .goOnWith, texts) ?? texts[.goOn])
   }
 
   func writeRequests(_ texts: Texts, _ html: inout HTML) {
@@ -187,19 +204,24 @@ extension HTML {
 
 extension ComposeForm {
   /// Whom, when and how fast, in words.
-  func sentence(_ count: Int, leftOut: Int, _ texts: Texts) -> String {
-    var parts = [texts.counted(count, .sentenceToOne, .sentenceTo)]
+  /// `startsAt`: as the gateway says, where it is not now.
+  func sentence(
+    _ whom: String, startsAt: String? = nil, waiting: Int = 0, leftOut: Int, _ texts: Texts
+  ) -> String {
+    var parts = [whom]
     if words.count > 1 { parts[0] += " " + texts(.sentenceLanguages, texts.number(words.count)) }
     let clock = at.replacing("T", with: " ")
     switch time {
-    case .now: parts.append(texts[.sentenceNow])
+    case .now:
+      parts.append(startsAt.map { texts(.sentenceAt, $0.replacing("T", with: " "), "UTC") } ?? texts[.sentenceNow])
     case .at: parts.append(texts(.sentenceAt, clock, "UTC" + (offset == "+00:00" ? "" : offset)))
     case .atLocal: parts.append(texts(.sentenceLocal, clock))
     }
     if let rate = Whole.read(perSecond, in: 1...Int(Int32.max)) {
       parts.append(texts(.sentenceRate, texts.number(rate)))
     }
-    let whole = parts.joined(separator: ", ")
+    var whole = parts.joined(separator: ", ")
+    if waiting > 0 { whole += "; " + texts(.sentenceWaiting, texts.number(waiting)) }
     return leftOut > 0
       ? whole + "; " + texts.counted(leftOut, .sentenceLeftOutOne, .sentenceLeftOut) + "." : whole + "."
   }

@@ -33,7 +33,7 @@ struct ScheduleFields {
           .init(
             name: "at", label: texts[.dateAndTime], value: form.at, type: "datetime-local", style: "field short",
             hint: texts(.zoneOfTime, "UTC" + (form.offset == "+00:00" ? "" : form.offset)),
-            attributes: [.data(.zone, texts[.zoneOfTime])]), &html)
+            attributes: [.data(.zone, texts[.zoneOfTime]), .data(.lost, texts[.noSuchTime])]), &html)
       }
       pace(&html)
       quietHours(&html)

@@ -41,7 +41,7 @@ struct SendPage {
       }
       html.element("div", [.class("columns")]) { html in
         html.element("div") { html in
-          message(form, &html)
+          message(document, form, &html)
           audience(form, &html)
         }
         html.element("div") { check.writeReach(texts, &$0) }
@@ -71,8 +71,9 @@ struct SendPage {
     html.element("div", [.class("actions")]) { html in
       if let number = check.count, number > 0, !needsApproval {
         act("send", form, &html) { html in
-          let words: (one: Word, many: Word) = form.time == .now ? (.sendToOne, .sendTo) : (.scheduleToOne, .scheduleTo)
-          html.element("button", [.class("primary")], texts.counted(number, words.one, words.many))
+          let isNow = form.time == .now && check.startsAt == nil
+          let words: (one: Word, many: Word) = isNow ? (.sendToOne, .sendTo) : (.scheduleToOne, .scheduleTo)
+          html.element("button", [.class("primary")], check.amount(words.one, words.many, texts) ?? "")
         }
       }
       if approval != nil, draft["approved_by"] == nil, draft["edited_by"]?.string != visitor.key.id {
@@ -91,21 +92,42 @@ struct SendPage {
     }
   }
 
-  private func message(_ form: ComposeForm, _ html: inout HTML) {
+  /// All that is sent, so that nobody approves what they have not seen.
+  private func message(_ draft: JSONValue, _ form: ComposeForm, _ html: inout HTML) {
     html.section("message", texts[.theMessage]) { html in
       html.element("dl", [.class("facts")]) { html in
-        for words in form.words {
+        html.fact(texts[.kind], form.kind)
+        for words in form.words where !words.isEmpty {
           html.fact(words.language.isEmpty ? texts[.everybodysWords] : words.language) { html in
-            html.element("strong", [.set(.dir, "auto")], words.title)
-            html.void("br")
-            html.element("span", [.set(.dir, "auto")], words.body)
+            text(words.title, words.subtitle, words.body, &html)
           }
         }
+        for variant in form.variants {
+          html.fact("\(variant.name) · \(variant.share) %") { html in text(variant.title, "", variant.body, &html) }
+        }
+        html.fact(texts[.holdout], form.holdout)
         html.fact(texts[.tapOpens], form.link)
         html.fact(texts[.picture], form.image)
-        html.fact(texts[.buttons], form.buttons.map(\.title).joined(separator: ", "))
-        html.fact(texts[.variants], form.variants.map { "\($0.name) \($0.share) %" }.joined(separator: ", "))
-        html.fact(texts[.holdout], form.holdout)
+        for (place, button) in form.buttons.enumerated() {
+          html.fact(texts(.buttonTitle, String(place + 1)), [button.title, button.link].joined(separator: " · "))
+        }
+        html.fact(texts[.sound], form.sound)
+        html.fact(texts[.badge], form.badge)
+        html.fact(texts[.collapseKey], form.collapseKey)
+      }
+      html.element("details", [.id("whole")]) { html in
+        html.element("summary", texts[.wholeMessage])
+        html.element("pre", [.set(.tabIndex, "0"), .set(.role, "group"), .set(.ariaLabel, texts[.wholeMessage])]) {
+          $0.element("code", PrettyJSON.text(draft["message"] ?? .null))
+        }
+      }
+    }
+  }
+
+  private func text(_ title: String, _ subtitle: String, _ body: String, _ html: inout HTML) {
+    for (part, isTitle) in [(title, true), (subtitle, false), (body, false)] where !part.isEmpty {
+      html.element("div", [.set(.dir, "auto")]) { html in
+        if isTitle { html.element("strong", part) } else { html.text(part) }
       }
     }
   }
@@ -117,9 +139,21 @@ struct SendPage {
         html.fact(
           texts[.devicesOfUser], texts[form.reach == ComposeForm.allDevices ? .allDevices : .latestDevice])
         html.fact(texts[.ratePerSecond], form.perSecond.isEmpty ? texts[.asFastAsItGoes] : form.perSecond)
-        html.fact(texts[.topic], form.topic)
-        if form.isCapped { html.fact(texts[.capMaximum], form.capMaximum + " · " + form.capPeriod) }
-        if !form.rest.isEmpty { html.fact(texts[.otherFields]) { $0.element("code", form.rest) } }
+        html.fact(
+          texts[.giveUpAfter],
+          Whole.read(form.ttl, in: 0...Int(Int32.max)).map { texts.duration(milliseconds: $0 * 1_000) } ?? "")
+        switch form.quiet {
+        case .app: html.fact(texts[.quietHours], texts[.quietOfApp])
+        case .none: html.fact(texts[.quietHours], texts[.quietNone])
+        case .own:
+          let action = texts[form.quietElse == "skip" ? .quietSkip : .quietHold]
+          html.fact(texts[.quietHours], "\(form.quietFrom)–\(form.quietTo) · \(action)")
+        }
+        if form.isCapped {
+          let period = texts[form.capPeriod == "week" ? .oneWeekEach : .oneDayEach]
+          html.fact(texts[.topic], form.topic)
+          html.fact(texts[.capMaximum], "\(form.capMaximum) · \(texts[.capPeriod]) \(period)")
+        }
       }
     }
   }

@@ -53,9 +53,13 @@ struct TestListPages {
       }
       html.element("td") { html in
         guard visitor.may(.send) else { return }
-        Frame.form(visitor, Link("test-lists", "delete"), &html) { html in
-          html.void("input", [.set(.type, "hidden"), .set(.name, "name"), .set(.value, name)])
-          html.element("button", [.set(.ariaLabel, texts(.deleteNamed, name))], texts[.delete])
+        html.element("details", [.class("act")]) { html in
+          html.element("summary", [.set(.ariaLabel, texts(.deleteNamed, name))], texts[.delete])
+          Frame.form(visitor, Link("test-lists", "delete"), &html) { html in
+            html.void("input", [.set(.type, "hidden"), .set(.name, "name"), .set(.value, name)])
+            html.element("p", texts[.deleteListLead])
+            html.element("button", [.class("danger")], texts[.deleteForGood])
+          }
         }
       }
     }

@@ -19,12 +19,12 @@ extension Console {
   }
 
   /// For somebody who is signed in.
-  func refusal(_ status: Int, _ word: Word, _ visitor: Visitor) -> HTTPServerResponse {
+  func refusal(_ status: Int, _ word: Word, _ visitor: Visitor, _ value: String = "") -> HTTPServerResponse {
     let texts = visitor.texts
-    let title = texts[status == 403 ? .notAllowed : .errorTitle]
+    let title = texts[status == 403 ? .notAllowed : status == 200 ? .acceptedAt : .errorTitle]
     return Frame.page(visitor, title: title, section: nil, status: status) { html in
       html.element("h1", title)
-      html.element("p", texts[word])
+      html.element("p", texts(word, value))
       html.element("p") { $0.element("a", [.class("button"), .href(Link())], texts[.back]) }
     }
   }

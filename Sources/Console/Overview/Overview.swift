@@ -1,5 +1,6 @@
 import Domain
 import HTTPServer
+import Store
 
 extension Console {
   /// Messages that are looked at: a filter by state would read all until it has found enough.
@@ -8,6 +9,8 @@ extension Console {
 
   /// What runs now, what needs somebody, and what ran last.
   func overview(_ visitor: Visitor) async -> HTTPServerResponse {
+    // Who writes and may not look at results begins where they write.
+    if !visitor.may(.read), visitor.mayWrite { return redirect(Link("drafts")) }
     let texts = visitor.texts
     let latest: [Campaign]
     switch await visitor.get("v1", "messages", query: [("limit", String(Self.looked))]) {

@@ -24,7 +24,7 @@ final class Visit {
   }
 
   /// A part of a page asks for itself again: nobody need be there.
-  var isRefresh: Bool { request.header("sec-fetch-dest") == "empty" }
+  var isRefresh: Bool { request.method == "GET" && request.header("sec-fetch-dest") == "empty" }
 
   func field(_ name: String) -> String { form.first { $0.name == name }?.value ?? "" }
   func queries(_ name: String) -> [String] { request.query.filter { $0.name == name }.map(\.value) }

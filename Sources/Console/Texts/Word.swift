@@ -46,7 +46,9 @@ enum Word: String, CaseIterable {
   // Compose.
   case compose, newMessage, drafts, draftName, alertSeen, backgroundUnseen, whatItSays, everybodysWords,
     anotherLanguage,
-    title, subtitle, body, addLanguage, addVariant, sentenceToOne, sentenceLeftOutOne, goOnWithOne, sendToOne,
+    title, subtitle, body, addLanguage, addVariant, kindHides, languageTwice, timeBelow, about, waitQuiet,
+    sentenceWaiting, pressAgain, draftGone, acceptedOnly, noSuchTime, wholeMessage, deleteListLead, sentenceToOne,
+    sentenceLeftOutOne, goOnWithOne, sendToOne,
     scheduleToOne, anotherVariant, beforeItCanGo, whatATapDoes, tapOpens, picture,
     buttons, buttonTitle, buttonLink,
     variants, compareVariants, variantsHint, variantShare,
@@ -93,7 +95,8 @@ enum Word: String, CaseIterable {
     keySave, keyRotate, keyRotateLead, keyKeep, keyValidFor, keyRotateButton, keyRevoke, keyRevokeLead, keyRevokeOwn,
     keyRevokeButton, keyRevoked, keyMade, keyRotated, keySecret, keySecretLead, keySecretKept, keyFormUsed, never,
     spanKept, spanNow, spanHour, spanDay, spanWeek, spanMonth, spanQuarter, spanYear, scopeSend, scopeDevices,
-    scopeRead, scopeAdmin, scopeRegister, scopeExport, scopeChannels, scopeTest, scopeDrafts, scopeKeys, auditAll, auditEntries,
+    scopeRead, scopeAdmin, scopeRegister, scopeExport, scopeChannels, scopeTest, scopeDrafts, scopeKeys, auditAll,
+    auditEntries,
     auditKey, auditNone, auditGoesOn, actDone, actRefused, actFailed, actBegun, actUnknown
 
   // Activity and credentials.
