@@ -36,7 +36,7 @@ extension JobQueue {
         StreamID(partition: partition, name: $0)
       }
       status.retries += Int(heads[place * 3 + 1].integer ?? 0)
-      status.quarantined += Int(heads[place * 3 + 2].integer ?? 0)
+      status.quarantined += Int(heads[place * 3 + 2].text.flatMap { StoredNumber.read($0) } ?? 0)
     }
     let replies = try await ask(
       streams.flatMap { stream in

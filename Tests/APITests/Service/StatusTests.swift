@@ -57,6 +57,27 @@ struct StatusTests {
     }
   }
 
+  @Test("numbers that are damaged add up to no more than a number can be")
+  func damaged() async throws {
+    try await Gateway.running { gateway in
+      try await gateway.withStore { store in
+        for serial in 1...3 as ClosedRange<UInt64> {
+          var report = WorkerReport(serial: serial, host: "h", process: 1, startedAt: WallTime(milliseconds: 1))
+          report.sendings = (1...2).map { _ in
+            WorkerReport.Sending(
+              credential: CredentialID(rawValue: "shop/fcm"), state: "open", reason: nil, connections: .max,
+              atWork: .max, limit: .max, inMemory: .max, waitingPrunes: ["x": .max])
+          }
+          _ = try await store.workers.beat(report)
+        }
+      }
+      let told = gateway.ask("GET", "/v1/status")
+      #expect(told.status == 200, "\(told.text)")
+      let credential = told.json["credentials"]?.array?.first { $0["credential"] == .string("shop/fcm") }
+      #expect(credential?["limit"] == .integer(6 * Int64(Int32.max)), "\(told.text)")
+    }
+  }
+
   @Test("jobs are counted where they wait, with the time of the oldest")
   func queues() async throws {
     try await Gateway.running { gateway in
