@@ -55,6 +55,7 @@ package struct Activity: StorePart {
           let kind = Kind(provider: tally.provider, outcome: tally.outcome)
           found[number, default: [:]][kind, default: 0] &+= tally.count
         }
+        await loop.giveWay()
       }
     }
     return found

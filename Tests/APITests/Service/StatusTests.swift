@@ -1,9 +1,10 @@
-import API
 import Domain
 import JSON
 import Store
 import Support
 import Testing
+
+@testable import API
 
 @Suite("How the gateway is, and what it did")
 struct StatusTests {
@@ -75,6 +76,14 @@ struct StatusTests {
       #expect(told.status == 200, "\(told.text)")
       let credential = told.json["credentials"]?.array?.first { $0["credential"] == .string("shop/fcm") }
       #expect(credential?["limit"] == .integer(6 * Int64(Int32.max)), "\(told.text)")
+    }
+  }
+
+  @Test("what takes long to find is told for longer, a failure for a second")
+  func lives() {
+    for (took, life) in [(0, 1_000), (50, 1_000), (51, 1_020), (2_000, 40_000), (40_000, 60_000)] as [(Int64, Int64)] {
+      #expect(StatusCalls.life(took: took, isFailure: false) == life, "\(took)")
+      #expect(StatusCalls.life(took: took, isFailure: true) == 1_000, "\(took)")
     }
   }
 
