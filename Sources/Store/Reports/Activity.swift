@@ -1,4 +1,5 @@
 package import Domain
+import Loop
 import RedisClient
 
 /// What an app's deliveries came to, by hour and by minute. Each partition counts its own, in the step that takes its
