@@ -146,7 +146,8 @@ struct ImportTests {
       for (id, kind) in [("a", "created"), ("b", "revived"), ("a", "created"), ("b", "revived"), ("c", "moved")] {
         report.take(result(1, #""id":"\#(id)","registration":"\#(kind)""#), shift: 0) { _, _ in "" }
       }
-      let told = isTrial ? ["created": 1, "revived": 1, "updated": 2, "moved": 1] : ["created": 2, "revived": 2, "moved": 1]
+      let told =
+        isTrial ? ["created": 1, "revived": 1, "updated": 2, "moved": 1] : ["created": 2, "revived": 2, "moved": 1]
       #expect(report.counts == told)
     }
   }
