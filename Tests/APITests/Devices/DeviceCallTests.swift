@@ -26,7 +26,7 @@ struct DeviceCallTests {
       // What kind a token has decides how it is read.
       let id = "4DE6A1C0-11D2-4B6C-9D5D-0F5A6F8E9B7C"
       for (device, kind, token) in [("d5", "activity", "match-7"), ("d6", "device", id), ("d7", "activity", id)] {
-        let body = #"{"provider":"onesignal","token":"\(token)","token_kind":"\(kind)"}"#
+        let body = #"{"provider":"onesignal","token":"\#(token)","token_kind":"\#(kind)"}"#
         let put = gateway.ask("PUT", "/v1/devices/\(device)", body)
         #expect(put.status == 201, "\(put.text)")
       }
