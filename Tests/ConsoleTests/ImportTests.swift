@@ -139,6 +139,19 @@ struct ImportTests {
     for broken in ["", "{}", "[]", #"{"trial":1}"#] { #expect(ImportReport(Array(broken.utf8)) == nil) }
   }
 
+  @Test("a trial counts an id as new once, whatever the parts of the file say; an import believes each answer")
+  func parted() {
+    for isTrial in [true, false] {
+      var report = ImportReport(isTrial: isTrial, query: [])
+      for (id, kind) in [("a", "created"), ("b", "revived"), ("a", "created"), ("b", "revived"), ("c", "moved")] {
+        report.take(result(1, #""id":"\#(id)","registration":"\#(kind)""#), shift: 0) { _, _ in "" }
+      }
+      let told =
+        isTrial ? ["created": 1, "revived": 1, "updated": 2, "moved": 1] : ["created": 2, "revived": 2, "moved": 1]
+      #expect(report.counts == told)
+    }
+  }
+
   @Test("no cell of the refused lines is a formula")
   func formulas() {
     var report = ImportReport(isTrial: false, query: [])

@@ -134,7 +134,7 @@ final class Auditor {
   ) async throws(StoreError) -> Value {
     var entry = AuditEntry(operation: operation, at: loop.wallNow)
     (entry.key, entry.address) = (key.id, request.peer)
-    var act = try await trail.begin(entry, app: key.app, in: .acts)
+    var act = try await trail.begin(entry, app: key.app, in: .sessions)
     let result: Result<Value, StoreError>
     do throws(StoreError) {
       let value = try await work()

@@ -122,18 +122,26 @@ struct DeviceListCalls {
       rules.form == .document
       ? !token.utf8.contains(0) : token.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "/") }
     guard isWellFormed else { throw refuse("token", .invalidFormat, "`token` has letters that no token has") }
-    let read: TokenRules.Token
-    do throws(TokenRules.Fault) {
-      read = try rules.read(token, .device)
-    } catch {
-      throw refuse("token", .invalidFormat, error.detail)
+    // Its kind is not said, and may decide how it is read.
+    var found: [TokenRules.Token] = []
+    var fault: TokenRules.Fault?
+    for kind in rules.kinds {
+      do throws(TokenRules.Fault) {
+        let read = try rules.read(token, kind)
+        if !found.contains(where: { $0.text == read.text }) { found.append(read) }
+      } catch {
+        fault = fault ?? error
+      }
     }
-    return Environment.allCases.map {
-      Address(provider: ProviderName(rawValue: name), token: read.text, environment: $0, bundleID: read.bundleID)
+    if found.isEmpty { throw refuse("token", .invalidFormat, fault?.detail ?? "`token` is none of this provider") }
+    return found.flatMap { read in
+      Environment.allCases.map {
+        Address(provider: ProviderName(rawValue: name), token: read.text, environment: $0, bundleID: read.bundleID)
+      }
     }
   }
 
-  /// The devices that hold a token, by the index that registrations use: one for each environment at most.
+  /// The devices that hold a token, by the index that registrations use: one for each environment and reading at most.
   private func owners(of addresses: [Address], _ query: DeviceQuery, _ app: AppID) async throws(Problem)
     -> [StoredDevice]
   {

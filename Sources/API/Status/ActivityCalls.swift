@@ -49,7 +49,7 @@ final class ActivityCalls {
   }
 }
 
-/// What is known of the activity of one app. Hours that are over are read once.
+/// What is known of the activity of one app. Hours and minutes that are over are read once.
 final class ActivityBook {
   struct Found: Sendable {
     var at: WallTime
@@ -61,25 +61,26 @@ final class ActivityBook {
   private let loop: EventLoop
   private let store: Store
   private let app: AppID
-  /// Hours that are over, whether anything ended in them or not.
-  private var over: [Int64: [Activity.Kind: Int]] = [:]
-  private var last: (at: Instant, hours: Int, found: Result<Found, StoreError>)?
+  /// Hours and minutes that are over, whether anything ended in them or not.
+  private var over: [Activity.Period: [Int64: [Activity.Kind: Int]]] = [:]
+  private var last: (until: Instant, hours: Int, found: Result<Found, StoreError>)?
   private let reading = SharedWork<(hours: Int, found: Result<Found, StoreError>)>()
 
   /// Whole minutes that a rate is taken of.
   private static let minutes: Int64 = 5
-  /// Milliseconds after its end in which something may still be counted to an hour: clocks differ a little.
+  /// Milliseconds after its end in which something may still be counted to an hour or a minute: clocks differ a little.
   private static let late: Int64 = 60_000
 
   init(loop: EventLoop, store: Store, app: AppID) { (self.loop, self.store, self.app) = (loop, store, app) }
 
   func latest(hours: Int) async -> Result<Found, StoreError> {
     while true {
-      if let last, last.hours >= hours, loop.now - last.at < StatusCalls.kept { return last.found }
+      if let last, last.hours >= hours, loop.now < last.until { return last.found }
       let told = await reading.value { [self] in
+        let began = loop.now
         let found: Result<Found, StoreError>
         do throws(StoreError) { found = .success(try await read(hours)) } catch { found = .failure(error) }
-        last = (loop.now, hours, found)
+        last = (loop.now + StatusCalls.life(took: loop.now - began, isFailure: found.isFailure), hours, found)
         return (hours, found)
       }
       // Somebody else may have asked for fewer.
@@ -90,24 +91,29 @@ final class ActivityBook {
   private func read(_ count: Int) async throws(StoreError) -> Found {
     let now = loop.wallNow
     let hour = Activity.Period.hour.number(at: now)
-    let wanted = (0..<Int64(count)).map { hour - $0 }
-    let missing = wanted.filter { over[$0] == nil }
-    var found = try await store.activity.counts(of: app, in: missing, .hour)
-    for hour in missing where now - Activity.Period.hour.start(of: hour + 1) > Self.late {
-      over[hour] = found[hour] ?? [:]
-    }
-    for hour in wanted { found[hour] = over[hour] ?? found[hour] }
-    let first = hour - Int64(ActivityCalls.hours.upperBound)
-    over = over.filter { $0.key > first }
-
+    let found = try await counts((0..<Int64(count)).map { hour - $0 }, .hour, now, most: ActivityCalls.hours.upperBound)
     let minute = Activity.Period.minute.number(at: now)
-    let minutes = try await store.activity.counts(
-      of: app, in: (1...Self.minutes).map { minute - $0 }, .minute)
+    let minutes = try await counts(
+      (1...Self.minutes).map { minute - $0 }, .minute, now, most: Int(Self.minutes))
     var ends: [ProviderName: Int] = [:]
     for counts in minutes.values {
       for (kind, count) in counts { if let provider = kind.provider { ends[provider, default: 0] &+= count } }
     }
     let seconds = Double(Self.minutes * 60)
     return Found(at: now, hours: found, rates: ends.mapValues { (Double($0) / seconds * 100).rounded() / 100 })
+  }
+
+  /// `most`: of these before now, none is asked for that lies further back.
+  private func counts(
+    _ wanted: [Int64], _ period: Activity.Period, _ now: WallTime, most: Int
+  ) async throws(StoreError) -> [Int64: [Activity.Kind: Int]] {
+    var kept = over[period] ?? [:]
+    let missing = wanted.filter { kept[$0] == nil }
+    var found = try await store.activity.counts(of: app, in: missing, period)
+    for number in missing where now - period.start(of: number + 1) > Self.late { kept[number] = found[number] ?? [:] }
+    for number in wanted { found[number] = kept[number] ?? found[number] }
+    let first = period.number(at: now) - Int64(most)
+    over[period] = kept.filter { $0.key >= first }
+    return found
   }
 }

@@ -20,7 +20,7 @@ package struct GatewayStatus: Sendable {
     package var jobs = 0
     /// When the message of the oldest job was accepted.
     package var oldest: WallTime?
-    /// Prunes that wait for the operator.
+    /// Prunes that wait for the operator; 0 where the brake is off.
     package var held = 0
     package var brake: Braked?
 
@@ -83,7 +83,8 @@ package struct GatewayStatus: Sendable {
     }
     // One that has left the configuration, and has no work, may still have its brake on.
     for (id, brake) in brakes { known[id, default: Credential(id)].brake = brake }
-    for (id, held) in try await store.pruneBrakes.held(of: Array(known.keys)) { known[id]?.held = held }
+    // Prunes are put aside only behind a brake: nobody else is asked for, in each partition.
+    for (id, held) in try await store.pruneBrakes.held(of: Array(brakes.keys)) { known[id]?.held = held }
     credentials = known.values.sorted { $0.id.rawValue < $1.id.rawValue }
     whole = Whole(
       owners: owners, redis: redis, losses: redis.losses + [redis.shortage(ofReplicas: replicas)].compactMap { $0 },

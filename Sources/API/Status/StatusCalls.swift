@@ -11,11 +11,12 @@ final class StatusCalls {
   /// No key is told of the gateway: `listen.operations` is `monitor`.
   private let hidesGateway: Bool
   /// What Redis told last, of the whole gateway, or that it could not.
-  private var last: (at: Instant, found: Result<GatewayStatus, StoreError>)?
+  private var last: (until: Instant, found: Result<GatewayStatus, StoreError>)?
   private let reading = SharedWork<Result<GatewayStatus, StoreError>>()
 
-  /// Milliseconds for which an answer is kept: many who watch ask Redis once.
-  static let kept: Int64 = 1_000
+  /// Milliseconds for which an answer is kept that took so many to make: many who watch ask Redis once, and never take
+  /// more than a twentieth of the time, be the partitions as many as they may. At most a minute; a failure may end at once.
+  static func life(took: Int64, isFailure: Bool) -> Int64 { isFailure ? 1_000 : min(max(1_000, took * 20), 60_000) }
 
   init(loop: EventLoop, store: Store, configuration: AdoptedConfiguration, hidesGateway: Bool) {
     (self.loop, self.store) = (loop, store)
@@ -31,8 +32,9 @@ final class StatusCalls {
   }
 
   private func latest() async -> Result<GatewayStatus, StoreError> {
-    if let last, loop.now - last.at < Self.kept { return last.found }
+    if let last, loop.now < last.until { return last.found }
     return await reading.value { [self] in
+      let began = loop.now
       let found: Result<GatewayStatus, StoreError>
       do throws(StoreError) {
         found = .success(
@@ -43,8 +45,13 @@ final class StatusCalls {
       } catch {
         found = .failure(error)
       }
-      last = (loop.now, found)
+      last = (loop.now + Self.life(took: loop.now - began, isFailure: found.isFailure), found)
       return found
     }
   }
+}
+
+extension Result {
+  /// Nothing was found.
+  var isFailure: Bool { if case .failure = self { true } else { false } }
 }

@@ -215,7 +215,7 @@ struct ImportPages {
       case .failure(let problem): return await self.mapping(upload, (mapping, problem))
       case .success(let made): report = made
       }
-      try await uploads.note(report.packed, of: upload)
+      try await uploads.note(report.packed, of: upload, key: visitor.key.id, app: visitor.key.app)
       return console.redirect(Link("import", upload.name, "result"))
     } catch {
       return unavailable(error)

@@ -28,12 +28,16 @@ struct ImportReport {
   /// Why it went no further; nil: it came to the end.
   var stopped: String?
   private var places: [String: Int] = [:]
+  /// Hashes of the ids that a trial would have registered: a later part of the file is judged without the earlier ones.
+  private var registered: Set<Int> = []
 
   /// What may become of a line, in the order in which a page tells it.
   static let kinds = ["created", "updated", "revived", "moved", "skipped"]
   /// Counted beside that.
   static let warnings = ["stays_disabled", "enabled_again"]
   static let mostRejects = 1_000
+  /// More lines a file of the console hardly has; beyond that an id may count as new twice.
+  private static let mostRegistered = 500_000
   private static let mostReasons = 50
   private static let longestText = 2_000
   private static let longestReason = 500
@@ -47,7 +51,8 @@ struct ImportReport {
     guard let place = result["line"]?.integer else { return }
     let line = Int(clamping: place) &+ shift
     guard let problem = result["problem"] else {
-      let kind = result["registration"]?.string ?? ""
+      var kind = result["registration"]?.string ?? ""
+      if isTrial, isKnown(result["id"]?.string, kind) { kind = "updated" }
       if Self.kinds.contains(kind) { counts[kind, default: 0] += 1 }
       for warning in (result["warnings"]?.array ?? []).prefix(20) {
         if let code = warning["code"]?.string, Self.warnings.contains(code) { counts[code, default: 0] += 1 }
@@ -72,6 +77,13 @@ struct ImportReport {
     if rejects.count < Self.mostRejects {
       rejects.append(Reject(line: line, reason: reason, text: text(line, Self.longestText)))
     }
+  }
+
+  /// An earlier line would have registered the device anew.
+  private mutating func isKnown(_ id: String?, _ kind: String) -> Bool {
+    guard let id, kind == "created" || kind == "revived" else { return false }
+    guard registered.count < Self.mostRegistered else { return registered.contains(id.hashValue) }
+    return !registered.insert(id.hashValue).inserted
   }
 
   /// Lines that were refused, as a table for spreadsheets: no cell of it is run as a formula.

@@ -32,7 +32,7 @@ final class PartitionSweeper: WorkerPart {
         if !partition.isLost { try await self.worker.control.lookAside(partition, lease) }
         if !partition.isLost { self.worker.control.tell(try await self.store.control.sweepBrakes(lease)) }
         if !partition.isLost { try await self.store.sweep.run(lease, now: self.loop.wallNow) }
-        if !partition.isLost { try await self.countEnds(of: partition, lease) }
+        if !partition.isLost { await self.countEnds(of: partition, lease) }
         if !partition.isLost, !partition.readsRetries, let due = try await self.store.queue.nextRetry(lease) {
           self.worker.retries.expectRetry(of: partition, at: due)
         }
@@ -67,8 +67,8 @@ final class PartitionSweeper: WorkerPart {
   }
 
   /// Counting ends: what the store has counted when it wrote outcomes, whoever had them written, this process tells of
-  /// the partitions that it owns.
-  private func countEnds(of partition: Partition, _ lease: Lease) async throws(StoreError) {
+  /// the partitions that it owns. Whether that fails or not, the sweep goes on: deliveries matter more than their counts.
+  private func countEnds(of partition: Partition, _ lease: Lease) async {
     // One at a time: a number that is asked for twice at once would be counted twice.
     guard !partition.countsEnds else { return }
     partition.countsEnds = true
@@ -76,8 +76,12 @@ final class PartitionSweeper: WorkerPart {
     let isRepeated = partition.tallyNumber != nil
     let number = partition.tallyNumber ?? UInt64.random(in: 1...UInt64.max)
     partition.tallyNumber = number
-    for tally in try await store.tallies.take(lease, number: number, isRepeated: isRepeated) { counts.ended(tally) }
-    partition.tallyNumber = nil
+    do throws(StoreError) {
+      for tally in try await store.tallies.take(lease, number: number, isRepeated: isRepeated) { counts.ended(tally) }
+      partition.tallyNumber = nil
+    } catch {
+      worker.leaseKeeper.failed(error, partition)
+    }
   }
 
   private func observe() {

@@ -89,6 +89,9 @@ package enum AuditTrailName: String, CaseIterable, Sendable {
   case sends
   /// What was refused and changed nothing, of any kind.
   case refused
+  /// Sessions of the console that began or ended: any key may begin as many as it likes. New ones stand at the end, as
+  /// Redis knows them by their places.
+  case sessions
 }
 
 /// Where an entry stands among all of an app, newest first. At work: an act that has not ended.

@@ -23,7 +23,7 @@ package struct ConsoleUploads: StorePart {
   package static let longest = 8 << 20
   /// Bytes of what is kept beside a file, at most.
   package static let longestNote = 4 << 20
-  /// From the upload; a note prolongs it.
+  /// From the upload, or from the last note.
   static let milliseconds: Int64 = 1_200_000
   static let pieceBytes = 256 << 10
   private static let longestFileName = 255
@@ -71,9 +71,17 @@ package struct ConsoleUploads: StorePart {
     return bytes.count == upload.size ? bytes : nil
   }
 
-  /// Keeps what became of it: at most `longestNote` bytes.
-  package func note(_ note: [UInt8], of upload: ConsoleUpload) async throws(StoreError) {
+  /// Keeps what became of it: at most `longestNote` bytes. The upload lives as long from now on; its head is written
+  /// again, as its time may have ended during the import.
+  package func note(
+    _ note: [UInt8], of upload: ConsoleUpload, key: String, app: AppID
+  ) async throws(StoreError) {
     try await write(note.prefix(Self.longestNote), under: keys.consoleUpload(upload.name, Self.noteName))
+    try await write(Head(upload, app, key).packed[...], under: keys.consoleUpload(upload.name))
+    let names =
+      [keys.consoleUploads(app, key)]
+      + (0..<pieces(of: upload.size)).map { keys.consoleUpload(upload.name, String($0)) }
+    _ = try await ask(names.map { RedisCommand("PEXPIRE", $0, String(Self.milliseconds)) })
   }
 
   /// What `note` has kept.

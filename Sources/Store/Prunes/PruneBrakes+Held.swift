@@ -72,7 +72,7 @@ extension PruneBrakes {
   /// How many prunes are put aside for these credentials.
   package func held(of credentials: [CredentialID]) async throws(StoreError) -> [CredentialID: Int] {
     let places = credentials.flatMap { credential in (0..<settings.partitions).map { (credential, $0) } }
-    let counts = try await ask(places.map { RedisCommand("HLEN", keys.held($0.1, $0.0)) })
+    let counts = try await askInTurns(places.map { RedisCommand("HLEN", keys.held($0.1, $0.0)) })
     var held: [CredentialID: Int] = [:]
     for (place, count) in zip(places, counts) { held[place.0, default: 0] += Int(count.integer ?? 0) }
     return held

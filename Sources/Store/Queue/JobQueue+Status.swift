@@ -11,7 +11,7 @@ extension JobQueue {
     return found
   }
 
-  /// Jobs, retries and records that could not be read, of all partitions: two requests to Redis for each few of them.
+  /// Jobs, retries and records that could not be read, of all partitions, a few of them at a time.
   package func status() async throws(StoreError) -> QueueStatus {
     var status = QueueStatus(jobs: [:], retries: 0, oldest: nil, quarantined: 0)
     for first in stride(from: 0, to: settings.partitions, by: Self.partitionsAtOnce) {
@@ -36,9 +36,9 @@ extension JobQueue {
         StreamID(partition: partition, name: $0)
       }
       status.retries += Int(heads[place * 3 + 1].integer ?? 0)
-      status.quarantined += Int(heads[place * 3 + 2].integer ?? 0)
+      status.quarantined += Int(heads[place * 3 + 2].text.flatMap { StoredNumber.read($0) } ?? 0)
     }
-    let replies = try await ask(
+    let replies = try await askInTurns(
       streams.flatMap { stream in
         let key = keys.stream(stream.partition, stream.name)
         return [RedisCommand("XLEN", key), RedisCommand("XRANGE", key, "-", "+", "COUNT", "1")]

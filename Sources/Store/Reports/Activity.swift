@@ -1,4 +1,5 @@
 package import Domain
+import Loop
 import RedisClient
 
 /// What an app's deliveries came to, by hour and by minute. Each partition counts its own, in the step that takes its
@@ -55,6 +56,7 @@ package struct Activity: StorePart {
           let kind = Kind(provider: tally.provider, outcome: tally.outcome)
           found[number, default: [:]][kind, default: 0] &+= tally.count
         }
+        await loop.giveWay()
       }
     }
     return found

@@ -12,4 +12,15 @@ extension StorePart {
   var loop: EventLoop { session.loop }
   var redis: Redis { session.redis }
   var keys: Keys { session.keys }
+
+  /// What Redis answers to each of them, a thousand at a time: others have their turns in between.
+  func askInTurns(_ commands: [RedisCommand]) async throws(StoreError) -> [RedisReply] {
+    var replies: [RedisReply] = []
+    replies.reserveCapacity(commands.count)
+    for start in stride(from: 0, to: commands.count, by: 1_000) {
+      replies += try await ask(Array(commands[start..<min(commands.count, start + 1_000)]))
+      await loop.giveWay()
+    }
+    return replies
+  }
 }

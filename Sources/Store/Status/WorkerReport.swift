@@ -50,6 +50,18 @@ package struct WorkerReport: Hashable, Sendable {
     self.sendings = sendings
   }
 
+  /// So that no sum of them overflows, whatever a damaged report says.
+  mutating func boundCounts() {
+    func bounded(_ count: Int) -> Int { min(count, Int(Int32.max)) }
+    for place in sendings.indices {
+      sendings[place].connections = bounded(sendings[place].connections)
+      sendings[place].atWork = bounded(sendings[place].atWork)
+      sendings[place].limit = bounded(sendings[place].limit)
+      sendings[place].inMemory = bounded(sendings[place].inMemory)
+      sendings[place].waitingPrunes = sendings[place].waitingPrunes.mapValues(bounded)
+    }
+  }
+
   /// As leases and the set of workers name it.
   package var name: String { String(serial, radix: 16) }
 }

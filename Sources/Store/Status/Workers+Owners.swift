@@ -62,12 +62,13 @@ extension Workers {
     for (name, score) in pairs(replies[1].array ?? []) {
       guard let serial = Workers.serial(String(decoding: name, as: UTF8.self)),
         let beat = Double(String(decoding: score, as: UTF8.self)).flatMap({ Int64(exactly: $0.rounded()) }),
-        now.milliseconds - beat <= settings.leaseMilliseconds
+        now - WallTime(milliseconds: beat) <= settings.leaseMilliseconds
       else { continue }
       // One whose report cannot be read lives all the same.
       var report =
         reports[name].flatMap { try? WorkerReport(serial: serial, packed: $0) }
         ?? WorkerReport(serial: serial, host: "", process: 0, startedAt: WallTime(milliseconds: 0))
+      report.boundCounts()
       report.beatAt = WallTime(milliseconds: beat)
       workers.append(report)
     }

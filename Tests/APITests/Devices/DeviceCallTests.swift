@@ -23,6 +23,16 @@ struct DeviceCallTests {
       let sandbox = #"{"provider":"apns","token":"ABCD","environment":"sandbox"}"#
       #expect(gateway.ask("PUT", "/v1/devices/d3", sandbox).status == 201)
       #expect(found("provider=apns&token=aBcD") == ["d3"])
+      // What kind a token has decides how it is read.
+      let id = "4DE6A1C0-11D2-4B6C-9D5D-0F5A6F8E9B7C"
+      for (device, kind, token) in [("d5", "activity", "match-7"), ("d6", "device", id), ("d7", "activity", id)] {
+        let body = #"{"provider":"onesignal","token":"\#(token)","token_kind":"\#(kind)"}"#
+        let put = gateway.ask("PUT", "/v1/devices/\(device)", body)
+        #expect(put.status == 201, "\(put.text)")
+      }
+      #expect(found("provider=onesignal&token=match-7") == ["d5"])
+      #expect(found("provider=onesignal&token=match-7&token_kind=device").isEmpty)
+      #expect(Set(found("provider=onesignal&token=\(id)")) == ["d6", "d7"])
       for query in [
         "token=6431", "provider=apns,fcm&token=6431", "provider=apns&token=", "provider=apns&token=zz",
         "provider=apns&token=a%20b", "provider=fcm&token=" + String(repeating: "x", count: 4_097),

@@ -67,6 +67,24 @@ struct AuditTests {
     }
   }
 
+  @Test("sign-ins and sign-outs stand in a trail of their own")
+  func sessions() async throws {
+    try await Gateway.running { gateway in
+      let address = try #require(NetworkAddress("127.0.0.1"))
+      try await gateway.loop.run {
+        guard let service = gateway.service else { return }
+        let request = HTTPServerRequest(
+          method: "POST", path: "/console/sign-in", headers: [], body: [], address: address)
+        for act in Service.SessionAct.allCases {
+          try await service.record(act, of: (AppID(rawValue: "shop"), "key_1"), request) {}
+        }
+      }
+      let entries = Self.entries(gateway)
+      #expect(entries.compactMap { $0["trail"]?.string } == ["sessions", "sessions", "sessions"], "\(entries)")
+      #expect(Set(entries.compactMap { $0["operation"]?.string }) == ["signIn", "signOut", "signOutEverywhere"])
+    }
+  }
+
   @Test("an export is told as whole before its client knows, and as cut off where it is not taken to its end")
   func exportEnds() async throws {
     let told = try await withLoop { loop in

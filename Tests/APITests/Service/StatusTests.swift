@@ -1,9 +1,10 @@
-import API
 import Domain
 import JSON
 import Store
 import Support
 import Testing
+
+@testable import API
 
 @Suite("How the gateway is, and what it did")
 struct StatusTests {
@@ -54,6 +55,35 @@ struct StatusTests {
     try await Gateway.running(settings: settings) { gateway in
       let status = gateway.ask("GET", "/v1/status").json
       #expect(names(status).count == 2 && status["redis"] == nil && status["workers"] == nil, "\(status)")
+    }
+  }
+
+  @Test("numbers that are damaged add up to no more than a number can be")
+  func damaged() async throws {
+    try await Gateway.running { gateway in
+      try await gateway.withStore { store in
+        for serial in 1...3 as ClosedRange<UInt64> {
+          var report = WorkerReport(serial: serial, host: "h", process: 1, startedAt: WallTime(milliseconds: 1))
+          report.sendings = (1...2).map { _ in
+            WorkerReport.Sending(
+              credential: CredentialID(rawValue: "shop/fcm"), state: "open", reason: nil, connections: .max,
+              atWork: .max, limit: .max, inMemory: .max, waitingPrunes: ["x": .max])
+          }
+          _ = try await store.workers.beat(report)
+        }
+      }
+      let told = gateway.ask("GET", "/v1/status")
+      #expect(told.status == 200, "\(told.text)")
+      let credential = told.json["credentials"]?.array?.first { $0["credential"] == .string("shop/fcm") }
+      #expect(credential?["limit"] == .integer(6 * Int64(Int32.max)), "\(told.text)")
+    }
+  }
+
+  @Test("what takes long to find is told for longer, a failure for a second")
+  func lives() {
+    for (took, life) in [(0, 1_000), (50, 1_000), (51, 1_020), (2_000, 40_000), (40_000, 60_000)] as [(Int64, Int64)] {
+      #expect(StatusCalls.life(took: took, isFailure: false) == life, "\(took)")
+      #expect(StatusCalls.life(took: took, isFailure: true) == 1_000, "\(took)")
     }
   }
 

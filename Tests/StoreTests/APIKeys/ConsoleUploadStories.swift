@@ -24,7 +24,7 @@ struct ConsoleUploadStories {
         #expect(try await uploads.bytes(of: found) == bytes)
         #expect(try await uploads.find(kept.name, key: "key_2", app: shop) == nil)
         #expect(try await uploads.find(kept.name, key: "key_1", app: AppID(rawValue: "other")) == nil)
-        try await uploads.note([1, 2], of: found)
+        try await uploads.note([1, 2], of: found, key: "key_1", app: shop)
         #expect(try await uploads.note(of: found) == [1, 2])
       }
       let before = try await names(store)
@@ -37,6 +37,27 @@ struct ConsoleUploadStories {
       let other = try #require(try await uploads.keep([1], file: "", key: "key_2", app: shop))
       #expect(try await uploads.find(other.name, key: "key_2", app: shop) != nil)
       #expect(try await names(store).count == 10)
+    }
+  }
+
+  @Test("a note lets the upload live on, also where its time ended before the note was written")
+  func prolonged() async throws {
+    try await withStore(quickSettings(partitions: 4)) { store, loop in
+      let uploads = store.consoleSessions.uploads
+      let kept = try #require(try await uploads.keep([1, 2, 3], file: "f", key: "key_1", app: shop))
+      let redis = store.session.redis
+      for name in try await names(store) { _ = try await redis.call(RedisCommand("PEXPIRE", name, "60000")) }
+      _ = try await redis.call(RedisCommand("DEL", store.session.keys.consoleUpload(kept.name)))
+      #expect(try await uploads.find(kept.name, key: "key_1", app: shop) == nil)
+      try await uploads.note([7], of: kept, key: "key_1", app: shop)
+      #expect(try await uploads.find(kept.name, key: "key_1", app: shop) == kept)
+      #expect(try await uploads.find(kept.name, key: "key_2", app: shop) == nil)
+      #expect(try await uploads.note(of: kept) == [7])
+      let all = try await names(store)
+      #expect(all.count == 4, "\(all)")
+      for name in all {
+        #expect(try await redis.call(RedisCommand("PTTL", name)).integer ?? -9 > 60_000, "\(name)")
+      }
     }
   }
 

@@ -16,6 +16,21 @@ struct DamageStories {
   private static let members = 40
   private static let partitions = 2
 
+  @Test("numbers that are damaged are added up all the same, and a heartbeat of any time is one")
+  func sums() async throws {
+    try await withStore(quickSettings(partitions: 4)) { store, _ in
+      let (redis, keys) = (store.session.redis, store.session.keys)
+      for partition in 0..<4 {
+        _ = try await redis.call(RedisCommand("SET", keys.corrupt(partition), String(Int64.max)))
+      }
+      #expect(try await store.queue.status().quarantined == 4 * Int(StoredNumber.bound))
+      for (name, score) in [("1", "-9.2e18"), ("2", "9.2e18"), ("3", "-inf")] {
+        _ = try await redis.call(RedisCommand("ZADD", keys.workers, score, name))
+      }
+      #expect(try await store.workers.owners().workers.map(\.name) == ["2"])
+    }
+  }
+
   @Test("whatever is damaged, nothing traps: each step does its work or says why not", arguments: seeds)
   func damaged(seed: UInt64) async throws {
     print("damage in the store, seed \(seed)")

@@ -58,7 +58,7 @@ struct AuditStories {
         let sends = (0..<(round * 7 % 40)).map { Self.entry("sendMessage", round * 100 + $0, at: loop.wallNow) }
         try await store.audit.add(sends, app: shop, in: .sends)
         written += sends.map { $0.created! }
-        for trail in [AuditTrailName.admin, .acts] {
+        for trail in [AuditTrailName.admin, .acts, .sessions] {
           var act = try await store.audit.begin(Self.entry("\(trail)", round, at: loop.wallNow), app: shop, in: trail)
           (act.entry.outcome, act.entry.created, act.entry.at) = (.done, "\(trail)\(round)", loop.wallNow)
           try await store.audit.end(act)
@@ -95,7 +95,7 @@ struct AuditStories {
     }
   }
 
-  @Test("a trail keeps so many of its newest entries, and sends push out no act")
+  @Test("a trail keeps so many of its newest entries, and sends and sessions push out no act")
   func bounds() async throws {
     var settings = quickSettings()
     (settings.auditActs, settings.auditSends) = (10, 1_000)
@@ -104,11 +104,13 @@ struct AuditStories {
         try await store.audit.add([Self.entry("act", number, at: loop.wallNow)], app: shop, in: .acts)
         let sends = (0..<100).map { Self.entry("send", number * 100 + $0, at: loop.wallNow) }
         try await store.audit.add(sends, app: shop, in: .sends)
+        try await store.audit.add([Self.entry("signIn", number, at: loop.wallNow)], app: shop, in: .sessions)
       }
       let records = try await store.audit.page(shop, AuditQuery(), before: nil, limit: 10_000).records
       var numbers: [AuditTrailName: [Int64]] = [:]
       for record in records { numbers[try #require(record.trail), default: []].append(try #require(record.number)) }
       #expect(numbers[.acts] == Array((26...35).reversed()))
+      #expect(numbers[.sessions] == Array((26...35).reversed()))
       #expect(numbers[.sends] == Array((2_501...3_500).reversed()))
     }
   }
