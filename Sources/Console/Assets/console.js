@@ -45,7 +45,8 @@ setInterval(() => {
   if (!document.hidden && !held(document.body, true)) showTimes();
 }, 20_000);
 
-// Live regions: the same URL again, and the elements with data-live replaced by their namesakes.
+// Live regions: the same URL again, or the one that the page names, and the elements with data-live replaced by their
+// namesakes.
 const due = new Map();
 let paused = false, fetching = false, leaving = false, pressed = false, lost = false, timer;
 
@@ -81,7 +82,7 @@ const replace = (old, page) => {
 const refresh = async () => {
   fetching = true;
   try {
-    const answer = await fetch(location.href, {
+    const answer = await fetch(document.querySelector("main").dataset.liveFrom ?? location.href, {
       headers: { Accept: "text/html" }, credentials: "same-origin", cache: "no-store", redirect: "manual",
       signal: AbortSignal.timeout(15_000),
     });

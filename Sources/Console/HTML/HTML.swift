@@ -200,6 +200,7 @@ enum DataAttribute: String {
   case state, live, lost, relative, part, shortcut
   case liveToggle = "live-toggle"
   case liveState = "live-state"
+  case liveFrom = "live-from"
   case themeToggle = "theme-toggle"
   case environmentColour = "environment-colour"
 
