@@ -50,11 +50,14 @@ setInterval(() => {
 const due = new Map();
 let paused = false, fetching = false, leaving = false, pressed = false, lost = false, timer;
 
-/// Whether the visitor is at work inside: focus (unless only a selection is asked for), selected text, a pressed pointer.
+/// Whether the visitor is at work inside: selected text; unless only that is asked for, focus, a pressed pointer, or what
+/// was typed in and not sent.
 function held(element, selectionOnly = false) {
   const selection = getSelection();
   if (selection && !selection.isCollapsed && selection.rangeCount > 0 && selection.getRangeAt(0).intersectsNode(element)) return true;
-  return !selectionOnly && (pressed || element.contains(document.activeElement));
+  if (selectionOnly) return false;
+  return pressed || element.contains(document.activeElement)
+    || all("input:not([type=hidden]), textarea", element).some((field) => field.value !== field.defaultValue);
 }
 const period = (element) => Math.max(2, Number(element.dataset.live) || 5) * 1000;
 const regions = () => all("[data-live][id]");

@@ -6,8 +6,8 @@ extension CampaignPages {
   /// Of the address of a replay that could not hold all.
   static let moreField = "more"
 
-  func acts(_ campaign: Campaign, _ isWrong: Bool, _ html: inout HTML) {
-    html.section("control", texts[.whatYouCanDo]) { html in
+  func acts(_ campaign: Campaign, _ isWrong: Bool, live: Int?, _ html: inout HTML) {
+    html.section("control", texts[.whatYouCanDo], live: live) { html in
       html.element("div", [.class("actions")]) { html in
         if !campaign.isOver {
           let (act, word): (String, Word) = campaign.state == "paused" ? ("resume", .resume) : ("pause", .pause)

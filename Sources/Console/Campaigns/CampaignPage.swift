@@ -76,7 +76,7 @@ struct CampaignPages {
             }
           }
           links(campaign, &html)
-          if visitor.may(.send) { acts(campaign, isWrong, &html) }
+          if visitor.may(.send) { acts(campaign, isWrong, live: live.map { _ in 5 }, &html) }
         }
       }
     }
