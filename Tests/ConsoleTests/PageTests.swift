@@ -89,6 +89,19 @@ struct PageTests {
     #expect(Texts.english(.lineDone, "%2", "5") == "%2 of 5")
   }
 
+  @Test("the latest of the audit trail has translated outcomes, and leads to all of it")
+  func audit() {
+    let entry = JSONValue.object([
+      JSONMember("operation", .string("replayMessage")), JSONMember("outcome", .string("refused")),
+    ])
+    var html = HTML()
+    let page = JSONValue.object([JSONMember("items", .array([entry]))])
+    AuditPanel(texts: .german).write(.success(page), &html)
+    let written = String(decoding: html.bytes, as: UTF8.self)
+    #expect(written.contains(Texts.german[.actRefused]) && written.contains(#"href="/console/audit""#), "\(written)")
+    #expect(!written.contains(">refused<"))
+  }
+
   @Test("the language is the first that the browser asks for and the console has")
   func languages() {
     #expect(Texts.best(for: "de-AT,de;q=0.9,en;q=0.8").language == "de")
