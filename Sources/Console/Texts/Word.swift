@@ -105,7 +105,7 @@ enum Word: String, CaseIterable {
     version, memory, memoryOf, memoryWithout, persistence, appendOnly, noAppendOnly, replicas, losses, noLosses
 
   // Reports of campaigns.
-  case results, resultsEnded, resultsLead, rateAccepted, rateFailed, rateDead, rateLeftOut, notTold, anyValue,
+  case results, resultsEnded, resultsLead, rateAccepted, rateFailed, rateDead, rateLeftOut, rateTried, notTold, anyValue,
     verdictTooFew, verdictChance, verdictBetter, verdictEarly, ended, reachedLead, whoActs, ownerYou, ownerSender,
     ownerApp, ownerNobody, nothingToDo, reasonUnknownDevice, reasonDeviceDeleted, reasonDeviceDisabled, reasonMoved,
     reasonNoCredential, reasonKindUnsupported, reasonTokenKind, reasonProviderExcluded, reasonAttributeMissing,
