@@ -45,6 +45,23 @@ struct ImportTests {
     #expect(none.choices == ["-", "-", "-", "-"] && none.provider.isEmpty && !none.keepsMissing)
   }
 
+  @Test("a mapping is read back from what the import was told, whatever the names are")
+  func mappings() {
+    let columns = ["Token", "user", "Plan", "Attributes.plan", "attributes.a:b", "E:mail", "Plan2", ""]
+    var mapping = ImportMapping(guessing: columns)
+    mapping.choices = ["token", "-", "attribute", "own", "own", "user", "tags", "-"]
+    (mapping.provider, mapping.keepsMissing) = ("fcm", false)
+    let again = ImportMapping(mapping.query(columns), columns: columns)
+    #expect(again.choices == mapping.choices && again.provider == "fcm" && !again.keepsMissing)
+    let none = ImportMapping([("map", "x"), ("set", ":"), ("set", "provider:<x>")], columns: ["x"])
+    #expect(none.choices == ["-"] && none.provider.isEmpty)
+    // What the import could not be told is not offered.
+    #expect(ImportMapping.options(for: "") == ["-"] && ImportMapping.fault(of: "") == .importNoName)
+    #expect(!ImportMapping.options(for: "a:b").contains("attribute") && ImportMapping.fault(of: "a:b") == .importColon)
+    #expect(ImportMapping.options(for: "a").contains("attribute") && ImportMapping.fault(of: "a") == nil)
+    for value in mapping.query(columns).map(\.value) where value.contains("a:b") { Issue.record("told: \(value)") }
+  }
+
   @Test("a preview shows ten lines of either kind, and long cells in part")
   func previews() throws {
     let rows = (0..<30).map { "u\($0);t\($0)" }.joined(separator: "\r\n")

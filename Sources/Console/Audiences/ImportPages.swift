@@ -140,7 +140,13 @@ struct ImportPages {
     do throws(ImportFile.Fault) { preview = try file.preview() } catch {
       return start(fault: error == .empty ? texts[.importGone] : told(error), status: 422)
     }
-    let shown = refused?.0 ?? ImportMapping(guessing: preview.columns)
+    // What was chosen for a trial is shown again.
+    let tried: ImportReport?
+    do throws(StoreError) { tried = refused == nil ? try await report(of: upload) : nil } catch {
+      return unavailable(error)
+    }
+    let kept = tried.map { ImportMapping($0.query, columns: file.isTable ? preview.columns : []) }
+    let shown = refused?.0 ?? kept ?? ImportMapping(guessing: preview.columns)
     let status = refused.map { (400..<600).contains($0.1.status) ? $0.1.status : 422 } ?? 200
     return Frame.page(visitor, title: upload.file, section: .audiences, status: status) { html in
       head(upload, nil, &html)
@@ -251,7 +257,8 @@ struct ImportPages {
       if report.isTrial {
         let count = report.lines - report.refused
         html.element("div", [.class("actions")]) { html in
-          if count > 0 {
+          // A trial that broke off has not judged all that an import would take.
+          if count > 0, report.stopped == nil {
             Frame.form(visitor, Link("import", upload.name), attributes: [.data(.wait, texts[.importWait])], &html) {
               html in
               html.element(

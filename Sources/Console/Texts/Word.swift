@@ -78,7 +78,7 @@ enum Word: String, CaseIterable {
     reachSent, reachEstimated, reachByProvider, reachByPlatform, platformUntold, asRead, tag, tagsInUse,
     tagPrefix, tagsNone, tagsNoneOf, tagsFirst, tagsNext, campaignsOfTag, importDevices, importNotAllowed,
     importLead, importFile, importFileHint, importUpload, importUploading, importLarger, importNoFile,
-    importTooLarge, importEmpty, importTooManyColumns, importGone, importLongColumn, importSize, importColumns,
+    importTooLarge, importEmpty, importTooManyColumns, importGone, importLongColumn, importNoName, importColon, importSize, importColumns,
     importColumn,
     importField, importExamples, importIgnored, importAttribute, importProvider, importProviderHint,
     importEachRow, importKeep, importKeepHint, importTry, importTryLead, importWait, importPreview,
