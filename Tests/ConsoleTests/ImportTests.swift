@@ -1,6 +1,7 @@
 import Domain
 import HTTPServer
 import JSON
+import Store
 import Support
 import Testing
 
@@ -154,6 +155,22 @@ struct ImportTests {
     #expect(again.lines == report.lines && again.counts == report.counts && again.reached == 2_007 && again.isTrial)
     #expect(again.query.map(\.value) == ["A:user", "true"] && again.table == report.table && again.stopped == nil)
     for broken in ["", "{}", "[]", #"{"trial":1}"#] { #expect(ImportReport(Array(broken.utf8)) == nil) }
+  }
+
+  @Test("what is kept of refused lines fits into a note, whatever bytes they have")
+  func bounds() throws {
+    for odd in ["\u{fffd}", "\u{1}", "\"", "e\u{301}\u{301}\u{301}"] {
+      var report = ImportReport(isTrial: true, query: [])
+      let detail = String(repeating: odd, count: 3_000).replacing("\"", with: "'").replacing("\u{1}", with: "'")
+      for line in 1...1_000 {
+        report.take(
+          result(line, #""problem":{"code":"x\#(line)","detail":"\#(detail)"}"#), shift: 0
+        ) { _, most in String(repeating: odd, count: most) }
+      }
+      let packed = report.packed
+      #expect(packed.count <= ConsoleUploads.longestNote && report.refused == 1_000 && report.rejects.count > 50)
+      #expect(try #require(ImportReport(packed)).rejects.count == report.rejects.count)
+    }
   }
 
   @Test("no cell of the refused lines is a formula")

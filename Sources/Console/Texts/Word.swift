@@ -78,7 +78,8 @@ enum Word: String, CaseIterable {
     reachSent, reachEstimated, reachByProvider, reachByPlatform, platformUntold, asRead, tag, tagsInUse,
     tagPrefix, tagsNone, tagsNoneOf, tagsFirst, tagsNext, campaignsOfTag, importDevices, importNotAllowed,
     importLead, importFile, importFileHint, importUpload, importUploading, importLarger, importNoFile,
-    importTooLarge, importEmpty, importTooManyColumns, importGone, importLongColumn, importNoName, importColon, importSize, importColumns,
+    importTooLarge, importEmpty, importTooManyColumns, importGone, importLongColumn, importNoName, importColon,
+    importSize, importColumns,
     importColumn,
     importField, importExamples, importIgnored, importAttribute, importProvider, importProviderHint,
     importEachRow, importKeep, importKeepHint, importTry, importTryLead, importWait, importPreview,
@@ -93,7 +94,8 @@ enum Word: String, CaseIterable {
     keySave, keyRotate, keyRotateLead, keyKeep, keyValidFor, keyRotateButton, keyRevoke, keyRevokeLead, keyRevokeOwn,
     keyRevokeButton, keyRevoked, keyMade, keyRotated, keySecret, keySecretLead, keySecretKept, keyFormUsed, never,
     spanKept, spanNow, spanHour, spanDay, spanWeek, spanMonth, spanQuarter, spanYear, scopeSend, scopeDevices,
-    scopeRead, scopeAdmin, scopeRegister, scopeExport, scopeChannels, scopeTest, scopeDrafts, scopeKeys, auditAll, auditEntries,
+    scopeRead, scopeAdmin, scopeRegister, scopeExport, scopeChannels, scopeTest, scopeDrafts, scopeKeys, auditAll,
+    auditEntries,
     auditKey, auditNone, auditGoesOn, actDone, actRefused, actFailed, actBegun, actUnknown
 
   // Activity and credentials.
@@ -105,7 +107,8 @@ enum Word: String, CaseIterable {
     version, memory, memoryOf, memoryWithout, persistence, appendOnly, noAppendOnly, replicas, losses, noLosses
 
   // Reports of campaigns.
-  case results, resultsEnded, resultsLead, rateAccepted, rateFailed, rateDead, rateLeftOut, rateTried, notTold, anyValue,
+  case results, resultsEnded, resultsLead, rateAccepted, rateFailed, rateDead, rateLeftOut, rateTried, notTold,
+    anyValue,
     verdictTooFew, verdictChance, verdictBetter, verdictEarly, ended, reachedLead, whoActs, ownerYou, ownerSender,
     ownerApp, ownerNobody, nothingToDo, reasonUnknownDevice, reasonDeviceDeleted, reasonDeviceDisabled, reasonMoved,
     reasonNoCredential, reasonKindUnsupported, reasonTokenKind, reasonProviderExcluded, reasonAttributeMissing,
