@@ -89,6 +89,15 @@ struct PageTests {
     #expect(Texts.english(.lineDone, "%2", "5") == "%2 of 5")
   }
 
+  @Test("a name that is typed in counts as a page shows it, and so does the id")
+  func confirmations() {
+    #expect(Confirmation.holds("Black Friday", " Black  Friday\u{a0}", "msg_1"))
+    #expect(Confirmation.holds(" msg_1\n", "Black Friday", "msg_1") && Confirmation.holds("a\tb", "a b"))
+    for typed in ["", "  ", "black friday", "BlackFriday", "msg_"] {
+      #expect(!Confirmation.holds(typed, "Black Friday", "msg_1", "", "  "), "\(typed)")
+    }
+  }
+
   @Test("the latest of the audit trail has translated outcomes, and leads to all of it")
   func audit() {
     let entry = JSONValue.object([

@@ -147,7 +147,7 @@ struct AudiencePages {
     var shown = typed ?? Typed(name: name, expression: expression)
     shown.name = name
     if typed == nil, visit.query("saved") == "1" { shown.done = texts[.audienceSaved] }
-    let isWrong = visit.query("confirm") == "wrong"
+    let isWrong = visit.query(Confirmation.field) == Confirmation.wrong
     return Frame.page(visitor, title: name, section: .audiences, status: shown.status) { html in
       html.crumbs([(texts[.audiences], Link("audiences"))], name, texts)
       html.element("div", [.class("head")]) { html in
@@ -160,11 +160,7 @@ struct AudiencePages {
       }
       done(shown, &html)
       errors(shown, &html)
-      if isWrong {
-        html.element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
-          html.element("p") { $0.element("a", [.href(Link(fragment: "confirm"))], texts[.audienceDeleteWrong]) }
-        }
-      }
+      if isWrong { html.wrongName(texts[.audienceDeleteWrong]) }
       html.section("reach", texts[.whoIsInIt]) { html in
         html.element("p") { $0.element("code", expression) }
         AudienceReach.show(count, of: expression, texts, &html)
@@ -177,24 +173,9 @@ struct AudiencePages {
   }
 
   private func deletion(of name: String, _ isWrong: Bool, _ html: inout HTML) {
-    html.element("details", [.class("act"), .flag(.open, isWrong)]) { html in
-      html.element("summary", texts[.audienceDelete])
-      Frame.form(visitor, Link("audiences", name, "delete"), &html) { html in
-        html.element("p", texts[.audienceDeleteLead])
-        html.element("p", [.class("field")]) { html in
-          html.element("label", [.set(.for, "confirm")], texts(.cancelName, name))
-          html.void(
-            "input",
-            [
-              .id("confirm"), .set(.name, "confirm"), .set(.autocomplete, "off"), .set(.maxLength, "300"),
-              .flag(.required), .set(.ariaInvalid, isWrong ? "true" : "false"),
-            ])
-        }
-        html.element("p", [.class("actions")]) { html in
-          html.element("button", [.class("danger")], texts[.audienceDeleteButton])
-        }
-      }
-    }
+    html.destroy(
+      visitor, "confirm", Link("audiences", name, "delete"), texts[.audienceDelete], lead: texts[.audienceDeleteLead],
+      name: name, button: texts[.audienceDeleteButton], isWrong: isWrong)
   }
 
   // MARK: Acts
@@ -244,8 +225,8 @@ struct AudiencePages {
   }
 
   private func delete(_ name: String) async -> HTTPServerResponse {
-    guard visit.field("confirm") == name else {
-      return console.redirect(Link(parts: ["audiences", name], query: [("confirm", "wrong")]))
+    guard Confirmation.holds(visit.field(Confirmation.field), name) else {
+      return console.redirect(Link(parts: ["audiences", name], query: [(Confirmation.field, Confirmation.wrong)]))
     }
     switch await visitor.ask("DELETE", ["v1", "audiences", name]) {
     case .failure(let problem): return console.refusal(problem, visitor, section: .audiences)

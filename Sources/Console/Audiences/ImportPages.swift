@@ -209,7 +209,9 @@ struct ImportPages {
       var query = mapping.query(file.isTable ? preview.columns : [])
       if !isTrial {
         // An import does what its trial has shown.
-        guard let note = try await uploads.note(of: upload), let trial = ImportReport(note), trial.isTrial else {
+        guard let note = try await uploads.note(of: upload), let trial = ImportReport(note), trial.isTrial,
+          trial.stopped == nil
+        else {
           return console.redirect(Link("import", upload.name))
         }
         query = trial.query

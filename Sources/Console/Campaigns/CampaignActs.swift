@@ -40,7 +40,7 @@ extension CampaignPages {
     let lead = campaign.left > 0 ? texts(.cancelLead, texts.number(campaign.left)) : texts[.cancelUnknown]
     html.destroy(
       visitor, "confirm", Link("campaigns", campaign.id, "cancel"), texts[.cancel], lead: lead,
-      name: campaign.confirmation, button: texts[.cancelButton], isWrong: isWrong)
+      name: campaign.confirmation, or: campaign.id, button: texts[.cancelButton], isWrong: isWrong)
   }
 
   /// Nil: there is no such act.
@@ -52,7 +52,7 @@ extension CampaignPages {
       switch await visitor.get("v1", "messages", id) {
       case .failure(let problem): return console.refusal(problem, visitor, section: .campaigns)
       case .success(let report):
-        guard visit.field(Confirmation.field) == Campaign(report).confirmation else {
+        guard Confirmation.holds(visit.field(Confirmation.field), Campaign(report).confirmation, id) else {
           return console.redirect(
             Link(parts: ["campaigns", id], query: [(Confirmation.field, Confirmation.wrong)]))
         }

@@ -66,20 +66,22 @@ extension HTML {
     }
   }
 
-  /// A destructive act: what is lost, and the name that must be typed in. `isWrong`: another was.
+  /// A destructive act: what is lost, and the name that must be typed in, or another one, such as an id. `isWrong`: neither was.
   mutating func destroy(
-    _ visitor: Visitor, _ id: String, _ action: Link, _ title: String, lead: String, name: String, button: String,
-    isWrong: Bool, hidden: [(String, String)] = []
+    _ visitor: Visitor, _ id: String, _ action: Link, _ title: String, lead: String, name: String,
+    or other: String? = nil, button: String, isWrong: Bool, hidden: [(String, String)] = []
   ) {
+    let texts = visitor.texts
+    let label = other.flatMap { $0 == name ? nil : texts(.cancelNameOr, name, $0) } ?? texts(.cancelName, name)
     element("details", [.class("act"), .id(id + "-act"), .flag(.open, isWrong)]) { html in
       html.element("summary", title)
       Frame.form(visitor, action, &html) { html in
         html.element("p", lead)
         for (field, value) in hidden { html.hidden(field, value) }
         html.field(
-          id, visitor.texts(.cancelName, name), name: Confirmation.field,
+          id, label, name: Confirmation.field,
           [.set(.autocomplete, "off"), .set(.maxLength, "300"), .flag(.required)],
-          fault: isWrong ? visitor.texts[.notTheName] : nil)
+          fault: isWrong ? texts[.notTheName] : nil)
         html.element("p", [.class("actions")]) { $0.element("button", [.class("danger")], button) }
       }
     }
@@ -91,6 +93,16 @@ enum Confirmation {
   static let field = "confirm"
   /// Of the address behind a wrong one; its value names the act.
   static let wrong = "wrong"
+
+  /// One of the names was typed in. White space counts as a page shows it: none at the ends, and a run of it as one space.
+  static func holds(_ typed: String, _ names: String...) -> Bool {
+    let typed = folded(typed)
+    return !typed.isEmpty && names.contains { folded($0) == typed }
+  }
+
+  private static func folded(_ text: String) -> String {
+    text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
 }
 
 extension Texts {

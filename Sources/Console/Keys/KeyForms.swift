@@ -145,7 +145,7 @@ extension KeyPages {
     switch await visitor.get("v1", "keys", id) {
     case .failure(let problem): return console.refusal(problem, visitor, section: .operations)
     case .success(let document):
-      guard visit.field(Confirmation.field) == ListedKey(document).title else {
+      guard Confirmation.holds(visit.field(Confirmation.field), ListedKey(document).title, id) else {
         return console.redirect(Link(parts: ["keys", id], query: [(Confirmation.field, Confirmation.wrong)]))
       }
     }

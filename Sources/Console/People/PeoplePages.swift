@@ -207,7 +207,7 @@ struct PeoplePages {
 
   private func delete() async -> HTTPServerResponse {
     let name = visit.field("user")
-    guard !name.isEmpty, visit.field(Confirmation.field) == name else {
+    guard Confirmation.holds(visit.field(Confirmation.field), name) else {
       return console.redirect(Self.person(name, [(Confirmation.field, Confirmation.wrong)]))
     }
     switch await visitor.ask("DELETE", ["v1", "users", name]) {

@@ -24,7 +24,8 @@ enum Word: String, CaseIterable {
     untitled,
     lineDone, lineRate, lineEnd, lineFailed, outcomes, outcome, provider, reason, count, share,
     funnel,
-    waiting, pause, resume, cancel, cancelLead, cancelUnknown, cancelName, cancelButton, cancelWrong, pausedNotice,
+    waiting, pause, resume, cancel, cancelLead, cancelUnknown, cancelName, cancelNameOr, cancelButton, cancelWrong,
+    pausedNotice,
     kind, details, acceptedAt, completedAt, startsAt, duration, live, livePause, liveLost, noOutcomes
 
   // Outcomes.
