@@ -49,6 +49,8 @@ struct AudiencePages {
     var notices: [String] = []
     /// What was done.
     var done: String?
+    /// The expression that it replaced, whoever wrote it; nil: none, or the same.
+    var before: String?
   }
 
   struct Fault {
@@ -194,9 +196,12 @@ struct AudiencePages {
       typed.faults = [Fault(field: "name", detail: texts[.audienceNameHint])]
       return await again()
     }
-    if replaced.isEmpty, case .success = await visitor.get("v1", "audiences", typed.name) {
-      typed.faults = [Fault(field: "name", detail: texts(.audienceTaken, typed.name))]
-      return await again()
+    if case .success(let present) = await visitor.get("v1", "audiences", typed.name) {
+      guard !replaced.isEmpty else {
+        typed.faults = [Fault(field: "name", detail: texts(.audienceTaken, typed.name))]
+        return await again()
+      }
+      typed.before = present["audience"]?.string
     }
     let body = JSONValue.object([JSONMember("audience", .string(typed.expression))])
     switch await visitor.ask("PUT", ["v1", "audiences", typed.name], body: body) {
@@ -206,7 +211,9 @@ struct AudiencePages {
       return await again()
     case .success(let answer):
       let notices = (answer["warnings"]?.array ?? []).compactMap { $0["detail"]?.string }
-      guard !notices.isEmpty else {
+      // A browser sends each line end as two.
+      if typed.before == typed.expression.replacing("\r\n", with: "\n") { typed.before = nil }
+      guard !notices.isEmpty || typed.before != nil else {
         return console.redirect(Link(parts: ["audiences", typed.name], query: [("saved", "1")]))
       }
       (typed.notices, typed.done) = (notices, texts[.audienceSaved])
@@ -282,6 +289,16 @@ struct AudiencePages {
     html.element("div", [.class("notice"), .data(.state, "done"), .set(.role, "status")]) { html in
       html.element("p", done)
       for notice in typed.notices { html.element("p", notice) }
+      guard let before = typed.before else { return }
+      html.element("p") { html in
+        html.text(texts[.audienceBefore] + " ")
+        html.element("code", Self.shortened(before))
+      }
+      Frame.form(visitor, Link("audiences"), &html) { html in
+        html.hidden("replaces", typed.name)
+        html.hidden("expression", before)
+        html.element("button", texts[.audienceUndo])
+      }
     }
   }
 

@@ -188,20 +188,16 @@ struct PeoplePages {
     }
   }
 
-  /// The API sets all tags of a user at once: of two changes at the same moment the later one wins.
   private func changeTags() async -> HTTPServerResponse {
     let name = visit.field("user")
     guard !name.isEmpty, let act = TagAct(visit) else { return console.refusal(400, .badAddress, visit) }
-    let user: JSONValue
-    switch await visitor.get("v1", "users", name) {
-    case .failure(let problem): return console.refusal(problem, visitor, section: .people)
-    case .success(let found): user = found
-    }
-    let tags = act.applied(to: Self.texts(user["tags"])).map { JSONValue.string($0) }
-    let body = JSONValue.object([JSONMember("tags", .array(tags))])
-    switch await visitor.ask("PUT", ["v1", "users", name, "tags"], body: body) {
-    case .failure(let problem): return person(user, refused: problem)
+    switch await visitor.ask("PATCH", ["v1", "users", name, "tags"], body: act.edit) {
     case .success: return console.redirect(Self.person(name, act.query))
+    case .failure(let refusal):
+      switch await visitor.get("v1", "users", name) {
+      case .failure(let problem): return console.refusal(problem, visitor, section: .people)
+      case .success(let user): return person(user, refused: refusal)
+      }
     }
   }
 

@@ -73,7 +73,7 @@ enum Word: String, CaseIterable {
 
   // Audiences, tags and imports.
   case audiences, namedAudiences, audiencesNone, expression, expressionHint, tryExpression, countButton,
-    whoIsInIt, nameAudience, audienceNameHint, audienceTaken, audienceChange, audienceSaved, audienceDelete,
+    whoIsInIt, nameAudience, audienceNameHint, audienceTaken, audienceChange, audienceSaved, audienceBefore, audienceUndo, audienceDelete,
     audienceDeleteLead, audienceDeleteButton, audienceDeleteWrong, audienceDeleted, campaignsOfAudience,
     notSaved, save, downloadCSV, reachLine, reachOf, reachCaption, reachWhat, reachTotal, reachLeftOut,
     reachSent, reachEstimated, reachByProvider, reachByPlatform, platformUntold, asRead, tag, tagsInUse,

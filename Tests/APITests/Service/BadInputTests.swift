@@ -82,7 +82,7 @@ struct BadInputTests {
       ("POST", "/v1/messages/msg_00000000000000000000000000/replay"), ("POST", "/v1/audiences/count"),
       ("PUT", "/v1/audiences/gold"), ("POST", "/v1/devices"), ("PUT", "/v1/devices/d1"),
       ("PATCH", "/v1/devices/d1/tags"),
-      ("PUT", "/v1/users/u1/tags"), ("POST", "/v1/drafts"), ("PUT", "/v1/drafts/drf_0000000000000000"),
+      ("PUT", "/v1/users/u1/tags"), ("PATCH", "/v1/users/u1/tags"), ("POST", "/v1/drafts"), ("PUT", "/v1/drafts/drf_0000000000000000"),
       ("POST", "/v1/drafts/drf_0000000000000000/test"), ("POST", "/v1/drafts/drf_0000000000000000/send"),
       ("PUT", "/v1/test_lists/team"), ("POST", "/v1/keys"), ("PATCH", "/v1/keys/k1"), ("POST", "/v1/keys/k1/rotate"),
       ("POST", "/v1/channels"), ("POST", "/v1/messages/msg_00000000000000000000000000/pause"),
