@@ -633,6 +633,22 @@ addEventListener("submit", (event) => {
   if (form.dataset.wait) state.textContent = form.dataset.wait;
   if (!("upload" in form.dataset)) return;
   event.preventDefault();
+  const { most, tooLarge, busy, lost } = form.dataset;
+  // Says why, and lets the form be sent again: behind the listener above, which disables its buttons.
+  const fail = (text) => {
+    state.replaceChildren(text);
+    state.classList.add("error");
+    leaving = false;
+    setTimeout(() => {
+      form.removeAttribute("data-sent");
+      for (const button of all("[data-sent]", form)) {
+        button.removeAttribute("data-sent");
+        button.disabled = false;
+      }
+    });
+  };
+  state.classList.remove("error");
+  if (all("input[type=file]", form).some((input) => [...input.files].some((file) => file.size > Number(most)))) return fail(tooLarge);
   const bar = document.createElement("progress");
   bar.max = 1;
   bar.setAttribute("aria-label", form.dataset.upload);
@@ -642,12 +658,12 @@ addEventListener("submit", (event) => {
   request.addEventListener("load", () => {
     if (request.status === 200 && request.responseURL !== form.action) return location.assign(request.responseURL);
     const main = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("main");
-    if (!main) return location.reload();
+    if (!main) return fail(request.status === 413 ? tooLarge : [429, 503].includes(request.status) ? busy : lost);
     document.querySelector("main").replaceWith(document.importNode(main, true));
     leaving = false;
     document.querySelector("main .errors")?.focus();
   });
-  request.addEventListener("error", () => form.submit());
+  request.addEventListener("error", () => fail(lost));
   request.open("POST", form.action);
   request.responseType = "text";
   request.send(new FormData(form));

@@ -74,7 +74,12 @@ struct ImportPages {
         }
       }
       Frame.form(
-        visitor, Link("import"), attributes: [.set(.enctype, Multipart.type), .data(.upload, texts[.importUploading])],
+        visitor, Link("import"),
+        attributes: [
+          .set(.enctype, Multipart.type), .data(.upload, texts[.importUploading]),
+          .data(.most, String(ConsoleUploads.longest)), .data(.tooLarge, texts(.importTooLarge, megabytes)),
+          .data(.busy, texts[.importBusy]), .data(.lost, texts[.importLost]),
+        ],
         &html
       ) { html in
         html.element("p", [.class("field")]) { html in

@@ -205,6 +205,7 @@ enum DataAttribute: String {
   case environmentColour = "environment-colour"
 
   case upload, wait
+  case tooLarge = "too-large"
   case waitState = "wait-state"
 
   // The composer.

@@ -78,7 +78,7 @@ enum Word: String, CaseIterable {
     notSaved, save, downloadCSV, reachLine, reachOf, reachCaption, reachWhat, reachTotal, reachLeftOut,
     reachSent, reachEstimated, reachByProvider, reachByPlatform, platformUntold, asRead, tag, tagsInUse,
     tagPrefix, tagsNone, tagsNoneOf, tagsFirst, tagsNext, campaignsOfTag, importDevices, importNotAllowed,
-    importLead, importFile, importFileHint, importUpload, importUploading, importLarger, importNoFile,
+    importLead, importFile, importFileHint, importUpload, importUploading, importLost, importBusy, importLarger, importNoFile,
     importTooLarge, importEmpty, importTooManyColumns, importGone, importLongColumn, importNoName, importColon,
     importSize, importColumns,
     importColumn,
