@@ -84,7 +84,8 @@ struct PageTests {
     #expect(Texts.english.number(1_234_567) == "1,234,567" && Texts.german.number(-1_000) == "−1.000")
     #expect(Texts.english.number(0) == "0" && Texts.english.number(999) == "999")
     #expect(Texts.english.percent(1, of: 1_000_000) == "< 0.1 %" && Texts.german.percent(1, of: 3) == "33,3 %")
-    #expect(Texts.english.percent(1, of: 0) == "–")
+    #expect(Texts.german.percent(999_999, of: 1_000_000) == "> 99,9 %" && Texts.english.percent(5, of: 5) == "100.0 %")
+    #expect(Texts.english.percent(999, of: 1_000) == "99.9 %" && Texts.english.percent(1, of: 0) == "–")
     #expect(Texts.english.duration(milliseconds: 3_725_000) == "1 h 2 min")
     #expect(Texts.english(.lineDone, "%2", "5") == "%2 of 5")
   }

@@ -306,7 +306,7 @@ struct AudiencePages {
     guard !typed.faults.isEmpty else { return }
     html.element(
       "section",
-      [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1"), .set(.ariaLabelledBy, "errors-heading")]
+      [.class("errors"), .set(.tabIndex, "-1"), .flag(.autofocus), .set(.ariaLabelledBy, "errors-heading")]
     ) { html in
       html.element("h2", [.id("errors-heading")], texts[.notSaved])
       html.element("ul") { html in

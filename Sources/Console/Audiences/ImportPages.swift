@@ -69,7 +69,7 @@ struct ImportPages {
       html.element("h1", texts[.importDevices])
       html.element("p", texts[.importLead])
       if let fault {
-        html.element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
+        html.element("section", [.class("errors"), .set(.tabIndex, "-1"), .flag(.autofocus)]) { html in
           html.element("p") { $0.element("a", [.href(Link(fragment: "file"))], fault) }
         }
       }
@@ -189,7 +189,7 @@ struct ImportPages {
   private func refusal(_ problem: ToldProblem, _ html: inout HTML) {
     html.element(
       "section",
-      [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1"), .set(.ariaLabelledBy, "errors-heading")]
+      [.class("errors"), .set(.tabIndex, "-1"), .flag(.autofocus), .set(.ariaLabelledBy, "errors-heading")]
     ) { html in
       html.element("h2", [.id("errors-heading")], texts[.importRefused])
       let details = (problem.document?["violations"]?.array ?? []).prefix(20).compactMap { $0["detail"]?.string }

@@ -31,7 +31,7 @@ extension HTML {
 
   /// What the API refused, on top of a page, in its words.
   mutating func refused(_ problem: ToldProblem) {
-    element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
+    element("section", [.class("errors"), .set(.tabIndex, "-1"), .flag(.autofocus)]) { html in
       html.element("p", problem.detail)
       let violations = problem.violations
       guard violations.count > 1 else { return }
@@ -39,6 +39,11 @@ extension HTML {
         for violation in violations { html.element("li", violation.detail) }
       }
     }
+  }
+
+  /// What is wrong with the field of this id; nil: nothing is written. The field has `Attribute.faulty`.
+  mutating func fault(of id: String, _ fault: String?) {
+    if let fault { element("span", [.class("error"), .id(id + "-error")], fault) }
   }
 
   /// A field of a form, with its label, a hint and what is wrong with it.
@@ -49,7 +54,7 @@ extension HTML {
     element("p", [.class("field")]) { html in
       html.element("label", [.set(.for, id)], label)
       if let hint { html.element("span", [.class("hint"), .id(id + "-hint")], hint) }
-      if let fault { html.element("span", [.class("error"), .id(id + "-error")], fault) }
+      html.fault(of: id, fault)
       let described = (hint == nil ? [] : [id + "-hint"]) + (fault == nil ? [] : [id + "-error"])
       html.void(
         "input",
@@ -61,7 +66,7 @@ extension HTML {
 
   /// On top of a page where another name was typed in than the act needs: it leads to the field.
   mutating func wrongName(_ text: String) {
-    element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
+    element("section", [.class("errors"), .set(.tabIndex, "-1"), .flag(.autofocus)]) { html in
       html.element("p") { $0.element("a", [.href(Link(fragment: "confirm"))], text) }
     }
   }
@@ -85,6 +90,13 @@ extension HTML {
         html.element("p", [.class("actions")]) { $0.element("button", [.class("danger")], button) }
       }
     }
+  }
+}
+
+extension Attribute {
+  /// Leads from a field to what `HTML.fault` writes of it.
+  static func faulty(_ id: String, _ fault: String?) -> [Attribute] {
+    fault == nil ? [] : [.set(.ariaDescribedBy, id + "-error"), .set(.ariaInvalid, "true")]
   }
 }
 

@@ -95,8 +95,11 @@ struct PeoplePages {
     Frame.form(visitor, Link("people"), &html) { html in
       html.element("p", [.class("field")]) { html in
         html.element("label", [.set(.for, "provider")], texts[.provider])
-        if let fault = refused?.fault(at: "provider") { html.element("span", [.class("error")], fault) }
-        html.element("select", [.id("provider"), .set(.name, "provider")]) { html in
+        let fault = refused?.fault(at: "provider")
+        html.fault(of: "provider", fault)
+        html.element(
+          "select", [.id("provider"), .set(.name, "provider")] + Attribute.faulty("provider", fault)
+        ) { html in
           for name in Self.providers {
             html.element(
               "option", [.set(.value, name), .flag(.selected, visit.field("provider") == name)], name)

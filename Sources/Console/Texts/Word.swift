@@ -73,12 +73,14 @@ enum Word: String, CaseIterable {
 
   // Audiences, tags and imports.
   case audiences, namedAudiences, audiencesNone, expression, expressionHint, tryExpression, countButton,
-    whoIsInIt, nameAudience, audienceNameHint, audienceTaken, audienceChange, audienceSaved, audienceBefore, audienceUndo, audienceDelete,
+    whoIsInIt, nameAudience, audienceNameHint, audienceTaken, audienceChange, audienceSaved, audienceBefore,
+    audienceUndo, audienceDelete,
     audienceDeleteLead, audienceDeleteButton, audienceDeleteWrong, audienceDeleted, campaignsOfAudience,
     notSaved, save, downloadCSV, reachLine, reachOf, reachCaption, reachWhat, reachTotal, reachLeftOut,
     reachSent, reachEstimated, reachByProvider, reachByPlatform, platformUntold, asRead, tag, tagsInUse,
     tagPrefix, tagsNone, tagsNoneOf, tagsFirst, tagsNext, campaignsOfTag, importDevices, importNotAllowed,
-    importLead, importFile, importFileHint, importUpload, importUploading, importLost, importBusy, importLarger, importNoFile,
+    importLead, importFile, importFileHint, importUpload, importUploading, importLost, importBusy, importLarger,
+    importNoFile,
     importTooLarge, importEmpty, importTooManyColumns, importGone, importLongColumn, importNoName, importColon,
     importSize, importColumns,
     importColumn,
