@@ -38,6 +38,11 @@ def run(browsing, page, known):
 
     # Devices from a table: upload, mapping, trial, import, refused lines.
     page.goto(base + "/import")
+    large = {"name": "large.csv", "mimeType": "text/csv", "buffer": b"token\n" + b"x" * (8 << 20)}
+    page.set_input_files("#file", large)
+    page.click("main form button.primary")
+    page.wait_for_selector("[data-wait-state].error")
+    browsing.expect(page.locator("main form button.primary").is_enabled(), "a file that is too large can be changed for another")
     page.set_input_files("#file", {"name": "kunden.csv", "mimeType": "text/csv", "buffer": TABLE.encode()})
     page.click("main form button.primary")
     page.wait_for_selector("#c0")

@@ -38,6 +38,8 @@ struct BarChartTests {
     }
     #expect(BarChart.step(to: 9) == 5 && BarChart.step(to: 412_003) == 200_000)
     #expect(BarChart.short(20_000, .english) == "20 k" && BarChart.short(7, .english) == "7")
+    #expect([500, 1_000, 1_500, 2_000].map { BarChart.short($0, .german) } == ["500", "1 k", "1,5 k", "2 k"])
+    #expect(BarChart.short(.max, .english) == "9,223,372,036.8 G")
   }
 
   @Test("without hours nothing is drawn; a single hour without an outcome has an axis and a table")

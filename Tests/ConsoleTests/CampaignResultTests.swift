@@ -92,6 +92,24 @@ struct CampaignResultTests {
     #expect(String(decoding: html.bytes, as: UTF8.self).contains("Too few yet") == false)
   }
 
+  @Test("a verdict stands beside the rate that it compares, and one variant gets none")
+  func verdicts() {
+    let counts = [
+      count("apns", "accepted", 30, variant: "A"), count("apns", "failed", 10, variant: "A"),
+      count("apns", "skipped", 60, variant: "A"), count("apns", "accepted", 40, variant: "B"),
+    ]
+    func written(_ variants: [String]) -> String {
+      var html = HTML()
+      CampaignParts.results(of: campaign(counts, variants: variants), Texts.english, &html)
+      return String(decoding: html.bytes, as: UTF8.self)
+    }
+    let (two, one) = (written(["A", "B"]), written(["A"]))
+    #expect(two.contains(Texts.english[.rateTried]) && two.contains(">75.0 %<"), "\(two)")
+    #expect(two.contains("chance alone") && !one.contains(Texts.english[.rateTried]))
+    for word in [Word.verdictChance, .verdictEarly] { #expect(!one.contains(Texts.english[word])) }
+    #expect(!one.contains("Too few"))
+  }
+
   @Test("names and reasons that came from outside stay texts")
   func hostile() {
     let text = "</td><script>alert(1)</script>\"'&"

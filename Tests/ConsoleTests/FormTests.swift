@@ -20,15 +20,15 @@ struct FormTests {
     for tag in ["vip", "plan:pro", "<script>", "a b", "ü", "…"] {
       for (adds, before) in [(true, ["x"]), (false, ["x", tag])] {
         let act = TagAct(adds: adds, tag: tag)
-        let after = act.applied(to: before)
-        #expect(act.isSeen(in: after) && !act.isSeen(in: before))
-        #expect(act.reverse.applied(to: after) == before && act.reverse.reverse == act)
+        let after = adds ? ["x", tag] : ["x"]
+        #expect(act.isSeen(in: after) && !act.isSeen(in: before) && act.reverse.isSeen(in: before))
+        #expect(act.edit == .object([JSONMember(adds ? "add" : "remove", .array([.string(tag)]))]))
+        #expect(act.reverse.edit != act.edit && act.reverse.reverse == act)
         let link = Link(parts: ["devices", "d"], query: act.query).text
         #expect(!link.contains("<") && link.hasPrefix("/console/devices/d?"))
         #expect(TagAct.done(try visit("", query: act.query)) == act)
       }
     }
-    #expect(TagAct(adds: true, tag: "x").applied(to: ["x"]) == ["x"])
   }
 
   @Test("a form of tags that says something else is none; white space around a tag is not meant")

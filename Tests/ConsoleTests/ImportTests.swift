@@ -1,6 +1,7 @@
 import Domain
 import HTTPServer
 import JSON
+import Store
 import Support
 import Testing
 
@@ -43,6 +44,23 @@ struct ImportTests {
       ])
     let none = ImportMapping(try visit("provider=%3Cx%3E"), columns: columns)
     #expect(none.choices == ["-", "-", "-", "-"] && none.provider.isEmpty && !none.keepsMissing)
+  }
+
+  @Test("a mapping is read back from what the import was told, whatever the names are")
+  func mappings() {
+    let columns = ["Token", "user", "Plan", "Attributes.plan", "attributes.a:b", "E:mail", "Plan2", ""]
+    var mapping = ImportMapping(guessing: columns)
+    mapping.choices = ["token", "-", "attribute", "own", "own", "user", "tags", "-"]
+    (mapping.provider, mapping.keepsMissing) = ("fcm", false)
+    let again = ImportMapping(mapping.query(columns), columns: columns)
+    #expect(again.choices == mapping.choices && again.provider == "fcm" && !again.keepsMissing)
+    let none = ImportMapping([("map", "x"), ("set", ":"), ("set", "provider:<x>")], columns: ["x"])
+    #expect(none.choices == ["-"] && none.provider.isEmpty)
+    // What the import could not be told is not offered.
+    #expect(ImportMapping.options(for: "") == ["-"] && ImportMapping.fault(of: "") == .importNoName)
+    #expect(!ImportMapping.options(for: "a:b").contains("attribute") && ImportMapping.fault(of: "a:b") == .importColon)
+    #expect(ImportMapping.options(for: "a").contains("attribute") && ImportMapping.fault(of: "a") == nil)
+    for value in mapping.query(columns).map(\.value) where value.contains("a:b") { Issue.record("told: \(value)") }
   }
 
   @Test("a preview shows ten lines of either kind, and long cells in part")
@@ -149,6 +167,22 @@ struct ImportTests {
       let told =
         isTrial ? ["created": 1, "revived": 1, "updated": 2, "moved": 1] : ["created": 2, "revived": 2, "moved": 1]
       #expect(report.counts == told)
+    }
+  }
+
+  @Test("what is kept of refused lines fits into a note, whatever bytes they have")
+  func bounds() throws {
+    for odd in ["\u{fffd}", "\u{1}", "\"", "e\u{301}\u{301}\u{301}"] {
+      var report = ImportReport(isTrial: true, query: [])
+      let detail = String(repeating: odd, count: 3_000).replacing("\"", with: "'").replacing("\u{1}", with: "'")
+      for line in 1...1_000 {
+        report.take(
+          result(line, #""problem":{"code":"x\#(line)","detail":"\#(detail)"}"#), shift: 0
+        ) { _, most in String(repeating: odd, count: most) }
+      }
+      let packed = report.packed
+      #expect(packed.count <= ConsoleUploads.longestNote && report.refused == 1_000 && report.rejects.count > 50)
+      #expect(try #require(ImportReport(packed)).rejects.count == report.rejects.count)
     }
   }
 

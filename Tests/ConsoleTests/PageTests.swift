@@ -84,9 +84,32 @@ struct PageTests {
     #expect(Texts.english.number(1_234_567) == "1,234,567" && Texts.german.number(-1_000) == "−1.000")
     #expect(Texts.english.number(0) == "0" && Texts.english.number(999) == "999")
     #expect(Texts.english.percent(1, of: 1_000_000) == "< 0.1 %" && Texts.german.percent(1, of: 3) == "33,3 %")
-    #expect(Texts.english.percent(1, of: 0) == "–")
+    #expect(Texts.german.percent(999_999, of: 1_000_000) == "> 99,9 %" && Texts.english.percent(5, of: 5) == "100.0 %")
+    #expect(Texts.english.percent(999, of: 1_000) == "99.9 %" && Texts.english.percent(1, of: 0) == "–")
     #expect(Texts.english.duration(milliseconds: 3_725_000) == "1 h 2 min")
     #expect(Texts.english(.lineDone, "%2", "5") == "%2 of 5")
+  }
+
+  @Test("a name that is typed in counts as a page shows it, and so does the id")
+  func confirmations() {
+    #expect(Confirmation.holds("Black Friday", " Black  Friday\u{a0}", "msg_1"))
+    #expect(Confirmation.holds(" msg_1\n", "Black Friday", "msg_1") && Confirmation.holds("a\tb", "a b"))
+    for typed in ["", "  ", "black friday", "BlackFriday", "msg_"] {
+      #expect(!Confirmation.holds(typed, "Black Friday", "msg_1", "", "  "), "\(typed)")
+    }
+  }
+
+  @Test("the latest of the audit trail has translated outcomes, and leads to all of it")
+  func audit() {
+    let entry = JSONValue.object([
+      JSONMember("operation", .string("replayMessage")), JSONMember("outcome", .string("refused")),
+    ])
+    var html = HTML()
+    let page = JSONValue.object([JSONMember("items", .array([entry]))])
+    AuditPanel(texts: .german).write(.success(page), &html)
+    let written = String(decoding: html.bytes, as: UTF8.self)
+    #expect(written.contains(Texts.german[.actRefused]) && written.contains(#"href="/console/audit""#), "\(written)")
+    #expect(!written.contains(">refused<"))
   }
 
   @Test("the language is the first that the browser asks for and the console has")

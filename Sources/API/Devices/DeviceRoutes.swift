@@ -110,6 +110,13 @@ extension Endpoint {
       problems: [.invalidTags, .notFound], audit: Audit.none
     ) { $0.tags.putUserTags },
     Endpoint(
+      "changeUserTags", "PATCH", "/v1/users/{user}/tags", .key([.devices]),
+      "Add, remove or replace the tags of all devices of a user, including later ones",
+      body: .init("TagEdit") { $0.tags.edit(ofDevice:) },
+      answers: [.json(200, "The tags after the change", "Tags")],
+      problems: [.invalidTags, .notFound], audit: Audit.none
+    ) { $0.tags.changeUserTags },
+    Endpoint(
       "readUser", "GET", "/v1/users/{user}", .key([.devices, .read]), "Read the devices of a user",
       answers: [.json(200, "The devices of the user", "User")],
       problems: [.notFound]

@@ -25,8 +25,16 @@ struct TagCalls {
 
   /// `PUT /v1/users/{user}/tags`: on every device of the user, also on those registered later.
   func putUserTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    try await changeUserTags(call, edit(ofUser: call))
+  }
+
+  /// `PATCH /v1/users/{user}/tags`: in one step, so that two changes at once both hold.
+  func changeUserTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    try await changeUserTags(call, edit(ofDevice: call))
+  }
+
+  private func changeUserTags(_ call: Call, _ edit: TagEdit) async throws(Problem) -> HTTPServerResponse {
     let user = try call.user()
-    let edit = try edit(ofUser: call)
     try await stock.check((edit.replace ?? []) + edit.add, call.app)
     let result: TagChange.Result
     do throws(StoreError) {

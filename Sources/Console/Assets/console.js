@@ -45,15 +45,19 @@ setInterval(() => {
   if (!document.hidden && !held(document.body, true)) showTimes();
 }, 20_000);
 
-// Live regions: the same URL again, and the elements with data-live replaced by their namesakes.
+// Live regions: the same URL again, or the one that the page names, and the elements with data-live replaced by their
+// namesakes.
 const due = new Map();
 let paused = false, fetching = false, leaving = false, pressed = false, lost = false, timer;
 
-/// Whether the visitor is at work inside: focus (unless only a selection is asked for), selected text, a pressed pointer.
+/// Whether the visitor is at work inside: selected text; unless only that is asked for, focus, a pressed pointer, or what
+/// was typed in and not sent.
 function held(element, selectionOnly = false) {
   const selection = getSelection();
   if (selection && !selection.isCollapsed && selection.rangeCount > 0 && selection.getRangeAt(0).intersectsNode(element)) return true;
-  return !selectionOnly && (pressed || element.contains(document.activeElement));
+  if (selectionOnly) return false;
+  return pressed || element.contains(document.activeElement)
+    || all("input:not([type=hidden]), textarea", element).some((field) => field.value !== field.defaultValue);
 }
 const period = (element) => Math.max(2, Number(element.dataset.live) || 5) * 1000;
 const regions = () => all("[data-live][id]");
@@ -81,7 +85,7 @@ const replace = (old, page) => {
 const refresh = async () => {
   fetching = true;
   try {
-    const answer = await fetch(location.href, {
+    const answer = await fetch(document.querySelector("main").dataset.liveFrom ?? location.href, {
       headers: { Accept: "text/html" }, credentials: "same-origin", cache: "no-store", redirect: "manual",
       signal: AbortSignal.timeout(15_000),
     });
@@ -646,6 +650,22 @@ addEventListener("submit", (event) => {
   if (form.dataset.wait) state.textContent = form.dataset.wait;
   if (!("upload" in form.dataset)) return;
   event.preventDefault();
+  const { most, tooLarge, busy, lost } = form.dataset;
+  // Says why, and lets the form be sent again: behind the listener above, which disables its buttons.
+  const fail = (text) => {
+    state.replaceChildren(text);
+    state.classList.add("error");
+    leaving = false;
+    setTimeout(() => {
+      form.removeAttribute("data-sent");
+      for (const button of all("[data-sent]", form)) {
+        button.removeAttribute("data-sent");
+        button.disabled = false;
+      }
+    });
+  };
+  state.classList.remove("error");
+  if (all("input[type=file]", form).some((input) => [...input.files].some((file) => file.size > Number(most)))) return fail(tooLarge);
   const bar = document.createElement("progress");
   bar.max = 1;
   bar.setAttribute("aria-label", form.dataset.upload);
@@ -655,12 +675,12 @@ addEventListener("submit", (event) => {
   request.addEventListener("load", () => {
     if (request.status === 200 && request.responseURL !== form.action) return location.assign(request.responseURL);
     const main = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("main");
-    if (!main) return location.reload();
+    if (!main) return fail(request.status === 413 ? tooLarge : [429, 503].includes(request.status) ? busy : lost);
     document.querySelector("main").replaceWith(document.importNode(main, true));
     leaving = false;
     document.querySelector("main .errors")?.focus();
   });
-  request.addEventListener("error", () => form.submit());
+  request.addEventListener("error", () => fail(lost));
   request.open("POST", form.action);
   request.responseType = "text";
   request.send(new FormData(form));

@@ -49,6 +49,8 @@ struct AudiencePages {
     var notices: [String] = []
     /// What was done.
     var done: String?
+    /// The expression that it replaced, whoever wrote it; nil: none, or the same.
+    var before: String?
   }
 
   struct Fault {
@@ -147,7 +149,7 @@ struct AudiencePages {
     var shown = typed ?? Typed(name: name, expression: expression)
     shown.name = name
     if typed == nil, visit.query("saved") == "1" { shown.done = texts[.audienceSaved] }
-    let isWrong = visit.query("confirm") == "wrong"
+    let isWrong = visit.query(Confirmation.field) == Confirmation.wrong
     return Frame.page(visitor, title: name, section: .audiences, status: shown.status) { html in
       html.crumbs([(texts[.audiences], Link("audiences"))], name, texts)
       html.element("div", [.class("head")]) { html in
@@ -160,11 +162,7 @@ struct AudiencePages {
       }
       done(shown, &html)
       errors(shown, &html)
-      if isWrong {
-        html.element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
-          html.element("p") { $0.element("a", [.href(Link(fragment: "confirm"))], texts[.audienceDeleteWrong]) }
-        }
-      }
+      if isWrong { html.wrongName(texts[.audienceDeleteWrong]) }
       html.section("reach", texts[.whoIsInIt]) { html in
         html.element("p") { $0.element("code", expression) }
         AudienceReach.show(count, of: expression, texts, &html)
@@ -177,24 +175,9 @@ struct AudiencePages {
   }
 
   private func deletion(of name: String, _ isWrong: Bool, _ html: inout HTML) {
-    html.element("details", [.class("act"), .flag(.open, isWrong)]) { html in
-      html.element("summary", texts[.audienceDelete])
-      Frame.form(visitor, Link("audiences", name, "delete"), &html) { html in
-        html.element("p", texts[.audienceDeleteLead])
-        html.element("p", [.class("field")]) { html in
-          html.element("label", [.set(.for, "confirm")], texts(.cancelName, name))
-          html.void(
-            "input",
-            [
-              .id("confirm"), .set(.name, "confirm"), .set(.autocomplete, "off"), .set(.maxLength, "300"),
-              .flag(.required), .set(.ariaInvalid, isWrong ? "true" : "false"),
-            ])
-        }
-        html.element("p", [.class("actions")]) { html in
-          html.element("button", [.class("danger")], texts[.audienceDeleteButton])
-        }
-      }
-    }
+    html.destroy(
+      visitor, "confirm", Link("audiences", name, "delete"), texts[.audienceDelete], lead: texts[.audienceDeleteLead],
+      name: name, button: texts[.audienceDeleteButton], isWrong: isWrong)
   }
 
   // MARK: Acts
@@ -213,9 +196,12 @@ struct AudiencePages {
       typed.faults = [Fault(field: "name", detail: texts[.audienceNameHint])]
       return await again()
     }
-    if replaced.isEmpty, case .success = await visitor.get("v1", "audiences", typed.name) {
-      typed.faults = [Fault(field: "name", detail: texts(.audienceTaken, typed.name))]
-      return await again()
+    if case .success(let present) = await visitor.get("v1", "audiences", typed.name) {
+      guard !replaced.isEmpty else {
+        typed.faults = [Fault(field: "name", detail: texts(.audienceTaken, typed.name))]
+        return await again()
+      }
+      typed.before = present["audience"]?.string
     }
     let body = JSONValue.object([JSONMember("audience", .string(typed.expression))])
     switch await visitor.ask("PUT", ["v1", "audiences", typed.name], body: body) {
@@ -225,7 +211,9 @@ struct AudiencePages {
       return await again()
     case .success(let answer):
       let notices = (answer["warnings"]?.array ?? []).compactMap { $0["detail"]?.string }
-      guard !notices.isEmpty else {
+      // A browser sends each line end as two.
+      if typed.before == typed.expression.replacing("\r\n", with: "\n") { typed.before = nil }
+      guard !notices.isEmpty || typed.before != nil else {
         return console.redirect(Link(parts: ["audiences", typed.name], query: [("saved", "1")]))
       }
       (typed.notices, typed.done) = (notices, texts[.audienceSaved])
@@ -244,8 +232,8 @@ struct AudiencePages {
   }
 
   private func delete(_ name: String) async -> HTTPServerResponse {
-    guard visit.field("confirm") == name else {
-      return console.redirect(Link(parts: ["audiences", name], query: [("confirm", "wrong")]))
+    guard Confirmation.holds(visit.field(Confirmation.field), name) else {
+      return console.redirect(Link(parts: ["audiences", name], query: [(Confirmation.field, Confirmation.wrong)]))
     }
     switch await visitor.ask("DELETE", ["v1", "audiences", name]) {
     case .failure(let problem): return console.refusal(problem, visitor, section: .audiences)
@@ -301,6 +289,16 @@ struct AudiencePages {
     html.element("div", [.class("notice"), .data(.state, "done"), .set(.role, "status")]) { html in
       html.element("p", done)
       for notice in typed.notices { html.element("p", notice) }
+      guard let before = typed.before else { return }
+      html.element("p") { html in
+        html.text(texts[.audienceBefore] + " ")
+        html.element("code", Self.shortened(before))
+      }
+      Frame.form(visitor, Link("audiences"), &html) { html in
+        html.hidden("replaces", typed.name)
+        html.hidden("expression", before)
+        html.element("button", texts[.audienceUndo])
+      }
     }
   }
 
@@ -308,7 +306,7 @@ struct AudiencePages {
     guard !typed.faults.isEmpty else { return }
     html.element(
       "section",
-      [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1"), .set(.ariaLabelledBy, "errors-heading")]
+      [.class("errors"), .set(.tabIndex, "-1"), .flag(.autofocus), .set(.ariaLabelledBy, "errors-heading")]
     ) { html in
       html.element("h2", [.id("errors-heading")], texts[.notSaved])
       html.element("ul") { html in

@@ -38,13 +38,33 @@ struct ImportMapping {
     keepsMissing = visit.field("keep") == "true"
   }
 
+  /// As `query` told it to the import.
+  init(_ query: [(name: String, value: String)], columns: [String]) {
+    let told = Set(query.filter { $0.name == "map" }.map(\.value))
+    choices = columns.map { column in
+      let options = Self.options(for: column)
+      // What is not told is left to the name of the column.
+      return options.first { Self.told(column, $0).map(told.contains) ?? false }
+        ?? (options.contains(Self.own) && Self.told(column, Self.own) == nil ? Self.own : Self.ignored)
+    }
+    let provider = query.first { $0.name == "set" }?.value.split(separator: ":").last.map { String($0) } ?? ""
+    self.provider = Self.providers.contains(provider) ? provider : ""
+    keepsMissing = query.contains { $0.name == "keep_missing" }
+  }
+
   static func name(ofColumn at: Int) -> String { "c\(at)" }
   static let providers = ["apns", "fcm", "onesignal", "webpush"]
 
-  /// What can be chosen for a column.
+  /// What can be chosen for a column. The import calls a column by its name; what it is to be has no colon.
   static func options(for column: String) -> [String] {
+    guard !column.isEmpty else { return [ignored] }
     let own = Self.ownField(of: column) == nil ? [] : [Self.own]
-    return [ignored] + fields + own + (column.isEmpty ? [] : [attribute])
+    return [ignored] + fields + own + (column.contains(":") ? [] : [attribute])
+  }
+
+  /// Why not all can be chosen for a column; nil: all can.
+  static func fault(of column: String) -> Word? {
+    column.isEmpty ? .importNoName : column.contains(":") ? .importColon : nil
   }
 
   /// `attributes.NAME`, or `attributes` for a cell that holds them all; nil: the name says neither.
@@ -54,18 +74,23 @@ struct ImportMapping {
 
   /// As the import takes it.
   func query(_ columns: [String]) -> [(name: String, value: String)] {
-    var query: [(name: String, value: String)] = []
-    for (column, choice) in zip(columns, choices) where !column.isEmpty {
-      let field =
-        switch choice {
-        case Self.attribute: "attributes." + column
-        case Self.own: Self.ownField(of: column) ?? Self.ignored
-        default: choice
-        }
-      query.append(("map", column + ":" + field))
+    var query = zip(columns, choices).compactMap { column, choice in
+      Self.told(column, choice).map { (name: "map", value: $0) }
     }
     if !provider.isEmpty { query.append(("set", "provider:" + provider)) }
     if keepsMissing { query.append(("keep_missing", "true")) }
     return query
+  }
+
+  /// `COLUMN:FIELD`; nil: what the column is need not be told, or cannot be.
+  private static func told(_ column: String, _ choice: String) -> String? {
+    guard !column.isEmpty else { return nil }
+    let field =
+      switch choice {
+      case attribute: "attributes." + column
+      case own: ownField(of: column) ?? ignored
+      default: choice
+      }
+    return field.contains(":") ? nil : column + ":" + field
   }
 }

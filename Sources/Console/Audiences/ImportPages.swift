@@ -69,12 +69,17 @@ struct ImportPages {
       html.element("h1", texts[.importDevices])
       html.element("p", texts[.importLead])
       if let fault {
-        html.element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
+        html.element("section", [.class("errors"), .set(.tabIndex, "-1"), .flag(.autofocus)]) { html in
           html.element("p") { $0.element("a", [.href(Link(fragment: "file"))], fault) }
         }
       }
       Frame.form(
-        visitor, Link("import"), attributes: [.set(.enctype, Multipart.type), .data(.upload, texts[.importUploading])],
+        visitor, Link("import"),
+        attributes: [
+          .set(.enctype, Multipart.type), .data(.upload, texts[.importUploading]),
+          .data(.most, String(ConsoleUploads.longest)), .data(.tooLarge, texts(.importTooLarge, megabytes)),
+          .data(.busy, texts[.importBusy]), .data(.lost, texts[.importLost]),
+        ],
         &html
       ) { html in
         html.element("p", [.class("field")]) { html in
@@ -140,7 +145,13 @@ struct ImportPages {
     do throws(ImportFile.Fault) { preview = try file.preview() } catch {
       return start(fault: error == .empty ? texts[.importGone] : told(error), status: 422)
     }
-    let shown = refused?.0 ?? ImportMapping(guessing: preview.columns)
+    // What was chosen for a trial is shown again.
+    let tried: ImportReport?
+    do throws(StoreError) { tried = refused == nil ? try await report(of: upload) : nil } catch {
+      return unavailable(error)
+    }
+    let kept = tried.map { ImportMapping($0.query, columns: file.isTable ? preview.columns : []) }
+    let shown = refused?.0 ?? kept ?? ImportMapping(guessing: preview.columns)
     let status = refused.map { (400..<600).contains($0.1.status) ? $0.1.status : 422 } ?? 200
     return Frame.page(visitor, title: upload.file, section: .audiences, status: status) { html in
       head(upload, nil, &html)
@@ -178,7 +189,7 @@ struct ImportPages {
   private func refusal(_ problem: ToldProblem, _ html: inout HTML) {
     html.element(
       "section",
-      [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1"), .set(.ariaLabelledBy, "errors-heading")]
+      [.class("errors"), .set(.tabIndex, "-1"), .flag(.autofocus), .set(.ariaLabelledBy, "errors-heading")]
     ) { html in
       html.element("h2", [.id("errors-heading")], texts[.importRefused])
       let details = (problem.document?["violations"]?.array ?? []).prefix(20).compactMap { $0["detail"]?.string }
@@ -203,7 +214,9 @@ struct ImportPages {
       var query = mapping.query(file.isTable ? preview.columns : [])
       if !isTrial {
         // An import does what its trial has shown.
-        guard let note = try await uploads.note(of: upload), let trial = ImportReport(note), trial.isTrial else {
+        guard let note = try await uploads.note(of: upload), let trial = ImportReport(note), trial.isTrial,
+          trial.stopped == nil
+        else {
           return console.redirect(Link("import", upload.name))
         }
         query = trial.query
@@ -251,7 +264,8 @@ struct ImportPages {
       if report.isTrial {
         let count = report.lines - report.refused
         html.element("div", [.class("actions")]) { html in
-          if count > 0 {
+          // A trial that broke off has not judged all that an import would take.
+          if count > 0, report.stopped == nil {
             Frame.form(visitor, Link("import", upload.name), attributes: [.data(.wait, texts[.importWait])], &html) {
               html in
               html.element(

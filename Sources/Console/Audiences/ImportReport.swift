@@ -2,7 +2,8 @@ import API
 import Domain
 import JSON
 
-/// What became of the lines of an import, or what would: all are counted, and the first that were refused are kept.
+/// What became of the lines of an import, or what would: all are counted, and the first that were refused are kept,
+/// as far as they fit into a note.
 struct ImportReport {
   struct Reason {
     /// Of the first line that has it.
@@ -30,6 +31,7 @@ struct ImportReport {
   private var places: [String: Int] = [:]
   /// Hashes of the ids that a trial would have registered: a later part of the file is judged without the earlier ones.
   private var registered: Set<Int> = []
+  private var rejectBytes = 0
 
   /// What may become of a line, in the order in which a page tells it.
   static let kinds = ["created", "updated", "revived", "moved", "skipped"]
@@ -38,8 +40,11 @@ struct ImportReport {
   static let mostRejects = 1_000
   /// More lines a file of the console hardly has; beyond that an id may count as new twice.
   private static let mostRegistered = 500_000
+  /// Bytes of refused lines and their reasons, as they are packed: with all the rest they fit into a note.
+  private static let mostRejectBytes = 3 << 20
   private static let mostReasons = 50
   private static let longestText = 2_000
+  /// In Unicode scalars.
   private static let longestReason = 500
 
   init(isTrial: Bool, query: [(name: String, value: String)]) { (self.isTrial, self.query) = (isTrial, query) }
@@ -64,8 +69,8 @@ struct ImportReport {
     let told = violations.prefix(5).map {
       FieldName.sentence($0["detail"]?.string ?? "", at: $0["pointer"]?.string ?? "")
     }
-    let reason = String(
-      (told.isEmpty ? problem["detail"]?.string ?? "" : told.joined(separator: "; ")).prefix(Self.longestReason))
+    let whole = told.isEmpty ? problem["detail"]?.string ?? "" : told.joined(separator: "; ")
+    let reason = String(String.UnicodeScalarView(whole.unicodeScalars.prefix(Self.longestReason)))
     let first = violations.first
     let kind = [problem["code"], first?["pointer"], first?["code"]].map { $0?.string ?? "" }.joined(separator: " ")
     if let place = places[kind] {
@@ -74,9 +79,10 @@ struct ImportReport {
       places[kind] = reasons.count
       reasons.append(Reason(detail: reason, line: line, count: 1))
     }
-    if rejects.count < Self.mostRejects {
-      rejects.append(Reject(line: line, reason: reason, text: text(line, Self.longestText)))
-    }
+    guard rejects.count < Self.mostRejects, rejectBytes < Self.mostRejectBytes else { return }
+    let reject = Reject(line: line, reason: reason, text: text(line, Self.longestText))
+    rejectBytes += [reject.reason, reject.text].reduce(0) { $0 + JSONValue.string($1).encoded.count }
+    rejects.append(reject)
   }
 
   /// An earlier line would have registered the device anew.

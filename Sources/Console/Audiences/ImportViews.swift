@@ -19,6 +19,9 @@ struct ImportForm {
           html.element("tr") { html in
             html.element("th", [.set(.scope, "row")]) { html in
               html.element("label", [.set(.for, id)], column.isEmpty ? "–" : column)
+              if let fault = ImportMapping.fault(of: column) {
+                html.element("p", [.class("quiet small"), .id(id + "-hint")], texts[fault])
+              }
             }
             html.element("td") { choice(of: column, at, id, &$0) }
             let examples = preview.rows.compactMap { $0.indices.contains(at) && !$0[at].isEmpty ? $0[at] : nil }
@@ -44,7 +47,8 @@ struct ImportForm {
 
   private func choice(of column: String, _ at: Int, _ id: String, _ html: inout HTML) {
     let chosen = mapping.choices.indices.contains(at) ? mapping.choices[at] : ImportMapping.ignored
-    html.element("select", [.id(id), .set(.name, id)]) { html in
+    let described = ImportMapping.fault(of: column).map { _ in [Attribute.set(.ariaDescribedBy, id + "-hint")] } ?? []
+    html.element("select", [.id(id), .set(.name, id)] + described) { html in
       for option in ImportMapping.options(for: column) {
         let name =
           switch option {

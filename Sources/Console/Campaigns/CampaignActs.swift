@@ -6,8 +6,8 @@ extension CampaignPages {
   /// Of the address of a replay that could not hold all.
   static let moreField = "more"
 
-  func acts(_ campaign: Campaign, _ isWrong: Bool, _ html: inout HTML) {
-    html.section("control", texts[.whatYouCanDo]) { html in
+  func acts(_ campaign: Campaign, _ isWrong: Bool, live: Int?, _ html: inout HTML) {
+    html.section("control", texts[.whatYouCanDo], live: live) { html in
       html.element("div", [.class("actions")]) { html in
         if !campaign.isOver {
           let (act, word): (String, Word) = campaign.state == "paused" ? ("resume", .resume) : ("pause", .pause)
@@ -40,7 +40,7 @@ extension CampaignPages {
     let lead = campaign.left > 0 ? texts(.cancelLead, texts.number(campaign.left)) : texts[.cancelUnknown]
     html.destroy(
       visitor, "confirm", Link("campaigns", campaign.id, "cancel"), texts[.cancel], lead: lead,
-      name: campaign.confirmation, button: texts[.cancelButton], isWrong: isWrong)
+      name: campaign.confirmation, or: campaign.id, button: texts[.cancelButton], isWrong: isWrong)
   }
 
   /// Nil: there is no such act.
@@ -52,7 +52,7 @@ extension CampaignPages {
       switch await visitor.get("v1", "messages", id) {
       case .failure(let problem): return console.refusal(problem, visitor, section: .campaigns)
       case .success(let report):
-        guard visit.field(Confirmation.field) == Campaign(report).confirmation else {
+        guard Confirmation.holds(visit.field(Confirmation.field), Campaign(report).confirmation, id) else {
           return console.redirect(
             Link(parts: ["campaigns", id], query: [(Confirmation.field, Confirmation.wrong)]))
         }

@@ -36,7 +36,9 @@ struct CampaignPages {
     let isWrong = visit.query(Confirmation.field) == Confirmation.wrong
     let live = campaign.isOver ? nil : 2
     let page = Frame.page(
-      visitor, title: campaign.title(texts), section: .campaigns, status: refused?.status ?? 200
+      visitor, title: campaign.title(texts), section: .campaigns, status: refused?.status ?? 200,
+      // What answers a form stands at the address of the act, which cannot be fetched.
+      liveFrom: refused.map { _ in campaign.link }
     ) { html in
       html.crumbs([(texts[.campaigns], Link("campaigns"))], campaign.title(texts), texts)
       html.head(campaign.title(texts), texts, isLive: live != nil)
@@ -74,7 +76,7 @@ struct CampaignPages {
             }
           }
           links(campaign, &html)
-          if visitor.may(.send) { acts(campaign, isWrong, &html) }
+          if visitor.may(.send) { acts(campaign, isWrong, live: live.map { _ in 5 }, &html) }
         }
       }
     }

@@ -65,9 +65,10 @@ enum Significance: Equatable {
 
 /// What a campaign's page and its report show of its numbers.
 enum CampaignParts {
-  /// A table of rates, a line for each result.
+  /// A table of rates, a line for each result. `isCompared`: with the rate that a verdict compares.
   private static func rates(
-    _ id: String, _ title: Word, _ results: [CampaignResult], _ texts: Texts, _ html: inout HTML
+    _ id: String, _ title: Word, _ results: [CampaignResult], isCompared: Bool = false, _ texts: Texts,
+    _ html: inout HTML
   ) {
     html.element("h3", [.id(id)], texts[title])
     html.table(
@@ -75,7 +76,7 @@ enum CampaignParts {
       [
         (texts[title], false), (texts[.resultsEnded], true), (texts[.rateAccepted], true), (texts[.rateFailed], true),
         (texts[.rateDead], true), (texts[.rateLeftOut], true),
-      ]
+      ] + (isCompared ? [(texts[.rateTried], true)] : [])
     ) { html in
       for result in results {
         html.element("tr") { html in
@@ -85,6 +86,7 @@ enum CampaignParts {
           html.number(texts.percent(result.failed, of: result.ended))
           html.number(texts.percent(result.dead, of: result.ended))
           html.number(texts.percent(max(0, result.ended &- result.tried), of: result.ended))
+          if isCompared { html.number(texts.percent(result.accepted, of: result.tried)) }
         }
       }
     }
@@ -95,9 +97,13 @@ enum CampaignParts {
     if campaign.details.isEmpty { return html.element("p", [.class("empty")], texts[.noOutcomes]) }
     if !campaign.variants.isEmpty {
       let variants = campaign.results(by: \.variant, first: campaign.variants)
-      rates("by-variant", .variant, variants, texts, &html)
-      html.element("p", verdict(variants.prefix(campaign.variants.count), texts))
-      if !campaign.isOver { html.element("p", [.class("quiet small")], texts[.verdictEarly]) }
+      // One variant has nothing to be compared with.
+      let isCompared = campaign.variants.count > 1
+      rates("by-variant", .variant, variants, isCompared: isCompared, texts, &html)
+      if isCompared {
+        html.element("p", verdict(variants.prefix(campaign.variants.count), texts))
+        if !campaign.isOver { html.element("p", [.class("quiet small")], texts[.verdictEarly]) }
+      }
     }
     rates("by-provider", .provider, campaign.results(by: \.provider), texts, &html)
     rates("by-platform", .platform, campaign.results(by: \.platform), texts, &html)

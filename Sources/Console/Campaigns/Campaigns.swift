@@ -44,11 +44,12 @@ extension Console {
       for (name, word) in [("name", Word.name), ("label", .label), ("topic", .topic), ("audience", .audience)] {
         html.element("label") { html in
           html.text(texts[word] + " ")
+          let fault = problem?.fault(at: name)
           html.void(
             "input",
             [.set(.type, "search"), .set(.name, name), .set(.value, visit.query(name)), .set(.maxLength, "300")]
-              + (name == "label" ? [.set(.placeholder, texts[.labelHint])] : []))
-          if let fault = problem?.fault(at: name) { html.element("span", [.class("error")], fault) }
+              + (name == "label" ? [.set(.placeholder, texts[.labelHint])] : []) + Attribute.faulty(name, fault))
+          html.fault(of: name, fault)
         }
       }
       html.element("label") { html in
@@ -64,8 +65,11 @@ extension Console {
       for (name, word) in [("from", Word.from), ("to", .to)] {
         html.element("label") { html in
           html.text(texts[word] + " ")
-          html.void("input", [.set(.type, "date"), .set(.name, name), .set(.value, visit.query(name))])
-          if let fault = problem?.fault(at: name) { html.element("span", [.class("error")], fault) }
+          let fault = problem?.fault(at: name)
+          html.void(
+            "input",
+            [.set(.type, "date"), .set(.name, name), .set(.value, visit.query(name))] + Attribute.faulty(name, fault))
+          html.fault(of: name, fault)
         }
       }
       html.element("button", [.class("primary")], texts[.apply])

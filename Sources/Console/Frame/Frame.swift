@@ -4,9 +4,11 @@ import Store
 
 /// What all pages have around them.
 enum Frame {
-  /// Of a page for somebody who is signed in. `section`: the word of the rail that it belongs to; nil: none.
+  /// Of a page for somebody who is signed in. `section`: the word of the rail that it belongs to; nil: none. `liveFrom`: where
+  /// its live parts are fetched from; nil: from its own address.
   static func page(
-    _ visitor: Visitor, title: String, section: Word?, status: Int = 200, _ main: (inout HTML) -> Void
+    _ visitor: Visitor, title: String, section: Word?, status: Int = 200, liveFrom: Link? = nil,
+    _ main: (inout HTML) -> Void
   ) -> HTTPServerResponse {
     let (visit, texts) = (visitor.visit, visitor.texts)
     return document(visit, title: title, isPlain: false, status: status) { html in
@@ -34,7 +36,8 @@ enum Frame {
           }
         }
       }
-      html.element("main", [.id("main"), .set(.tabIndex, "-1")]) { html in
+      let source = liveFrom.map { [Attribute.data(.liveFrom, $0.text)] } ?? []
+      html.element("main", [.id("main"), .set(.tabIndex, "-1")] + source) { html in
         main(&html)
         html.element("footer", [.class("quiet small")]) { html in
           html.element("noscript") { $0.element("p", texts[.timeZone]) }

@@ -31,7 +31,7 @@ extension HTML {
 
   /// What the API refused, on top of a page, in its words.
   mutating func refused(_ problem: ToldProblem) {
-    element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
+    element("section", [.class("errors"), .set(.tabIndex, "-1"), .flag(.autofocus)]) { html in
       html.element("p", problem.detail)
       let violations = problem.violations
       guard violations.count > 1 else { return }
@@ -39,6 +39,11 @@ extension HTML {
         for violation in violations { html.element("li", violation.detail) }
       }
     }
+  }
+
+  /// What is wrong with the field of this id; nil: nothing is written. The field has `Attribute.faulty`.
+  mutating func fault(of id: String, _ fault: String?) {
+    if let fault { element("span", [.class("error"), .id(id + "-error")], fault) }
   }
 
   /// A field of a form, with its label, a hint and what is wrong with it.
@@ -49,7 +54,7 @@ extension HTML {
     element("p", [.class("field")]) { html in
       html.element("label", [.set(.for, id)], label)
       if let hint { html.element("span", [.class("hint"), .id(id + "-hint")], hint) }
-      if let fault { html.element("span", [.class("error"), .id(id + "-error")], fault) }
+      html.fault(of: id, fault)
       let described = (hint == nil ? [] : [id + "-hint"]) + (fault == nil ? [] : [id + "-error"])
       html.void(
         "input",
@@ -61,28 +66,37 @@ extension HTML {
 
   /// On top of a page where another name was typed in than the act needs: it leads to the field.
   mutating func wrongName(_ text: String) {
-    element("section", [.class("errors"), .set(.role, "alert"), .set(.tabIndex, "-1")]) { html in
+    element("section", [.class("errors"), .set(.tabIndex, "-1"), .flag(.autofocus)]) { html in
       html.element("p") { $0.element("a", [.href(Link(fragment: "confirm"))], text) }
     }
   }
 
-  /// A destructive act: what is lost, and the name that must be typed in. `isWrong`: another was.
+  /// A destructive act: what is lost, and the name that must be typed in, or another one, such as an id. `isWrong`: neither was.
   mutating func destroy(
-    _ visitor: Visitor, _ id: String, _ action: Link, _ title: String, lead: String, name: String, button: String,
-    isWrong: Bool, hidden: [(String, String)] = []
+    _ visitor: Visitor, _ id: String, _ action: Link, _ title: String, lead: String, name: String,
+    or other: String? = nil, button: String, isWrong: Bool, hidden: [(String, String)] = []
   ) {
+    let texts = visitor.texts
+    let label = other.flatMap { $0 == name ? nil : texts(.cancelNameOr, name, $0) } ?? texts(.cancelName, name)
     element("details", [.class("act"), .id(id + "-act"), .flag(.open, isWrong)]) { html in
       html.element("summary", title)
       Frame.form(visitor, action, &html) { html in
         html.element("p", lead)
         for (field, value) in hidden { html.hidden(field, value) }
         html.field(
-          id, visitor.texts(.cancelName, name), name: Confirmation.field,
+          id, label, name: Confirmation.field,
           [.set(.autocomplete, "off"), .set(.maxLength, "300"), .flag(.required)],
-          fault: isWrong ? visitor.texts[.notTheName] : nil)
+          fault: isWrong ? texts[.notTheName] : nil)
         html.element("p", [.class("actions")]) { $0.element("button", [.class("danger")], button) }
       }
     }
+  }
+}
+
+extension Attribute {
+  /// Leads from a field to what `HTML.fault` writes of it.
+  static func faulty(_ id: String, _ fault: String?) -> [Attribute] {
+    fault == nil ? [] : [.set(.ariaDescribedBy, id + "-error"), .set(.ariaInvalid, "true")]
   }
 }
 
@@ -91,6 +105,16 @@ enum Confirmation {
   static let field = "confirm"
   /// Of the address behind a wrong one; its value names the act.
   static let wrong = "wrong"
+
+  /// One of the names was typed in. White space counts as a page shows it: none at the ends, and a run of it as one space.
+  static func holds(_ typed: String, _ names: String...) -> Bool {
+    let typed = folded(typed)
+    return !typed.isEmpty && names.contains { folded($0) == typed }
+  }
+
+  private static func folded(_ text: String) -> String {
+    text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
 }
 
 extension Texts {

@@ -200,10 +200,12 @@ enum DataAttribute: String {
   case state, live, lost, relative, part, shortcut
   case liveToggle = "live-toggle"
   case liveState = "live-state"
+  case liveFrom = "live-from"
   case themeToggle = "theme-toggle"
   case environmentColour = "environment-colour"
 
   case upload, wait
+  case tooLarge = "too-large"
   case waitState = "wait-state"
 
   // The composer.

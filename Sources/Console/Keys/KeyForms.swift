@@ -14,9 +14,11 @@ extension KeyPages {
       html.field(
         "name", texts[.name], [.set(.maxLength, Self.longestName), .set(.autocomplete, "off"), .flag(.required)],
         value: visit.field("name"), hint: texts[.keyNameHint], fault: refused?.fault(at: "/name"))
-      html.element("fieldset") { html in
+      let fault = refused?.fault(at: "/scopes")
+      let described = fault == nil ? [] : [Attribute.set(.ariaDescribedBy, "scopes-error")]
+      html.element("fieldset", [.class("scopes")] + described) { html in
         html.element("legend", texts[.scopes])
-        if let fault = refused?.fault(at: "/scopes") { html.element("span", [.class("error")], fault) }
+        html.fault(of: "scopes", fault)
         let chosen = Set(visit.form.filter { $0.name == "scope" }.map(\.value))
         for scope in Scope.allCases.map(\.rawValue).sorted() {
           html.element("p") { html in
@@ -145,7 +147,7 @@ extension KeyPages {
     switch await visitor.get("v1", "keys", id) {
     case .failure(let problem): return console.refusal(problem, visitor, section: .operations)
     case .success(let document):
-      guard visit.field(Confirmation.field) == ListedKey(document).title else {
+      guard Confirmation.holds(visit.field(Confirmation.field), ListedKey(document).title, id) else {
         return console.redirect(Link(parts: ["keys", id], query: [(Confirmation.field, Confirmation.wrong)]))
       }
     }

@@ -108,7 +108,8 @@ struct KeyPages {
             let isOwn = key.id == visitor.key.id
             html.destroy(
               visitor, "confirm", Link("keys", key.id, "revoke"), texts[.keyRevoke],
-              lead: texts[isOwn ? .keyRevokeOwn : .keyRevokeLead], name: key.title, button: texts[.keyRevokeButton],
+              lead: texts[isOwn ? .keyRevokeOwn : .keyRevokeLead], name: key.title, or: key.id,
+              button: texts[.keyRevokeButton],
               isWrong: isWrong)
           }
         }

@@ -53,7 +53,8 @@ struct AuditPage {
     ) { html in
       html.element("label") { html in
         html.text(texts[.what] + " ")
-        html.element("select", [.set(.name, "operation")]) { html in
+        let fault = problem?.fault(at: "operation")
+        html.element("select", [.set(.name, "operation")] + Attribute.faulty("operation", fault)) { html in
           html.element("option", [.set(.value, "")], texts[.anyValue])
           let chosen = visit.query("operation")
           for name in Service.auditedOperations + (Service.auditedOperations.contains(chosen) ? [] : [chosen])
@@ -61,17 +62,19 @@ struct AuditPage {
             html.element("option", [.set(.value, name), .flag(.selected, name == chosen)], name)
           }
         }
-        if let fault = problem?.fault(at: "operation") { html.element("span", [.class("error")], fault) }
+        html.fault(of: "operation", fault)
       }
       for (name, word, type) in [
         ("key", Word.auditKey, "search"), ("object", .object, "search"), ("from", .from, "date"), ("to", .to, "date"),
       ] {
         html.element("label") { html in
           html.text(texts[word] + " ")
+          let fault = problem?.fault(at: name)
           html.void(
             "input",
-            [.set(.type, type), .set(.name, name), .set(.value, visit.query(name)), .set(.maxLength, "300")])
-          if let fault = problem?.fault(at: name) { html.element("span", [.class("error")], fault) }
+            [.set(.type, type), .set(.name, name), .set(.value, visit.query(name)), .set(.maxLength, "300")]
+              + Attribute.faulty(name, fault))
+          html.fault(of: name, fault)
         }
       }
       html.element("button", [.class("primary")], texts[.apply])

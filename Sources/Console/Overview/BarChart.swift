@@ -24,10 +24,11 @@ struct BarChart {
     }
   }
 
-  /// Short enough for its place beside the axis: `20k`, `3M`.
+  /// Short enough for its place beside the axis: `20 k`, `1.5 M`. Steps of the axis are told apart by one digit behind the mark.
   static func short(_ value: Int, _ texts: Texts) -> String {
     for (unit, letter) in [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")] where value >= unit {
-      return texts.number(value / unit) + " " + letter
+      let tenths = value % unit / (unit / 10)
+      return texts.number(value / unit) + (tenths > 0 ? "\(texts.decimal)\(tenths)" : "") + " " + letter
     }
     return texts.number(value)
   }

@@ -186,7 +186,7 @@ struct DevicePages {
   }
 
   func delete(_ id: String) async -> HTTPServerResponse {
-    guard visit.field(Confirmation.field) == id else {
+    guard Confirmation.holds(visit.field(Confirmation.field), id) else {
       return console.redirect(Link(parts: ["devices", id], query: [(Confirmation.field, Confirmation.wrong)]))
     }
     switch await visitor.ask("DELETE", ["v1", "devices", id]) {

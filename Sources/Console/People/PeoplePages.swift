@@ -95,8 +95,11 @@ struct PeoplePages {
     Frame.form(visitor, Link("people"), &html) { html in
       html.element("p", [.class("field")]) { html in
         html.element("label", [.set(.for, "provider")], texts[.provider])
-        if let fault = refused?.fault(at: "provider") { html.element("span", [.class("error")], fault) }
-        html.element("select", [.id("provider"), .set(.name, "provider")]) { html in
+        let fault = refused?.fault(at: "provider")
+        html.fault(of: "provider", fault)
+        html.element(
+          "select", [.id("provider"), .set(.name, "provider")] + Attribute.faulty("provider", fault)
+        ) { html in
           for name in Self.providers {
             html.element(
               "option", [.set(.value, name), .flag(.selected, visit.field("provider") == name)], name)
@@ -188,26 +191,22 @@ struct PeoplePages {
     }
   }
 
-  /// The API sets all tags of a user at once: of two changes at the same moment the later one wins.
   private func changeTags() async -> HTTPServerResponse {
     let name = visit.field("user")
     guard !name.isEmpty, let act = TagAct(visit) else { return console.refusal(400, .badAddress, visit) }
-    let user: JSONValue
-    switch await visitor.get("v1", "users", name) {
-    case .failure(let problem): return console.refusal(problem, visitor, section: .people)
-    case .success(let found): user = found
-    }
-    let tags = act.applied(to: Self.texts(user["tags"])).map { JSONValue.string($0) }
-    let body = JSONValue.object([JSONMember("tags", .array(tags))])
-    switch await visitor.ask("PUT", ["v1", "users", name, "tags"], body: body) {
-    case .failure(let problem): return person(user, refused: problem)
+    switch await visitor.ask("PATCH", ["v1", "users", name, "tags"], body: act.edit) {
     case .success: return console.redirect(Self.person(name, act.query))
+    case .failure(let refusal):
+      switch await visitor.get("v1", "users", name) {
+      case .failure(let problem): return console.refusal(problem, visitor, section: .people)
+      case .success(let user): return person(user, refused: refusal)
+      }
     }
   }
 
   private func delete() async -> HTTPServerResponse {
     let name = visit.field("user")
-    guard !name.isEmpty, visit.field(Confirmation.field) == name else {
+    guard Confirmation.holds(visit.field(Confirmation.field), name) else {
       return console.redirect(Self.person(name, [(Confirmation.field, Confirmation.wrong)]))
     }
     switch await visitor.ask("DELETE", ["v1", "users", name]) {

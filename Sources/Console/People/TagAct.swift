@@ -31,13 +31,8 @@ struct TagAct: Equatable {
   /// Of the page behind it.
   var query: [(name: String, value: String)] { [(adds ? Self.added : Self.removed, tag)] }
 
-  /// The body of a change of a device's tags.
+  /// The body of a change of tags: others that changed meanwhile stay as they are.
   var edit: JSONValue { .object([JSONMember(word, .array([.string(tag)]))]) }
-
-  /// The tags after it, each once.
-  func applied(to tags: [String]) -> [String] {
-    adds ? tags.contains(tag) ? tags : tags + [tag] : tags.filter { $0 != tag }
-  }
 
   /// The tags are as they are behind it: an address that says something else is not believed.
   func isSeen(in tags: [String]) -> Bool { tags.contains(tag) == adds }

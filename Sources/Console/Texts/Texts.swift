@@ -76,11 +76,12 @@ struct Texts: Sendable {
     return (number < 0 ? "−" : "") + text
   }
 
-  /// Of a whole, in percent with one digit behind the mark. What is not nothing is not shown as nothing.
+  /// Of a whole, in percent with one digit behind the mark. What is not nothing is not shown as nothing, nor what is not all as all.
   func percent(_ part: Int, of whole: Int) -> String {
     guard whole > 0 else { return "–" }
     let tenths = Int((Double(part) * 1_000 / Double(whole)).rounded())
     if tenths == 0, part > 0 { return "< 0\(decimal)1 %" }
+    if tenths == 1_000, part < whole { return "> 99\(decimal)9 %" }
     return "\(tenths / 10)\(decimal)\(tenths % 10) %"
   }
 

@@ -24,7 +24,8 @@ enum Word: String, CaseIterable {
     untitled,
     lineDone, lineRate, lineEnd, lineFailed, outcomes, outcome, provider, reason, count, share,
     funnel,
-    waiting, pause, resume, cancel, cancelLead, cancelUnknown, cancelName, cancelButton, cancelWrong, pausedNotice,
+    waiting, pause, resume, cancel, cancelLead, cancelUnknown, cancelName, cancelNameOr, cancelButton, cancelWrong,
+    pausedNotice,
     kind, details, acceptedAt, completedAt, startsAt, duration, live, livePause, liveLost, noOutcomes
 
   // Outcomes.
@@ -74,13 +75,16 @@ enum Word: String, CaseIterable {
 
   // Audiences, tags and imports.
   case audiences, namedAudiences, audiencesNone, expression, expressionHint, tryExpression, countButton,
-    whoIsInIt, nameAudience, audienceNameHint, audienceTaken, audienceChange, audienceSaved, audienceDelete,
+    whoIsInIt, nameAudience, audienceNameHint, audienceTaken, audienceChange, audienceSaved, audienceBefore,
+    audienceUndo, audienceDelete,
     audienceDeleteLead, audienceDeleteButton, audienceDeleteWrong, audienceDeleted, campaignsOfAudience,
     notSaved, save, downloadCSV, reachLine, reachOf, reachCaption, reachWhat, reachTotal, reachLeftOut,
     reachSent, reachEstimated, reachByProvider, reachByPlatform, platformUntold, asRead, tag, tagsInUse,
     tagPrefix, tagsNone, tagsNoneOf, tagsFirst, tagsNext, campaignsOfTag, importDevices, importNotAllowed,
-    importLead, importFile, importFileHint, importUpload, importUploading, importLarger, importNoFile,
-    importTooLarge, importEmpty, importTooManyColumns, importGone, importLongColumn, importSize, importColumns,
+    importLead, importFile, importFileHint, importUpload, importUploading, importLost, importBusy, importLarger,
+    importNoFile,
+    importTooLarge, importEmpty, importTooManyColumns, importGone, importLongColumn, importNoName, importColon,
+    importSize, importColumns,
     importColumn,
     importField, importExamples, importIgnored, importAttribute, importProvider, importProviderHint,
     importEachRow, importKeep, importKeepHint, importTry, importTryLead, importWait, importPreview,
@@ -108,7 +112,8 @@ enum Word: String, CaseIterable {
     version, memory, memoryOf, memoryWithout, persistence, appendOnly, noAppendOnly, replicas, losses, noLosses
 
   // Reports of campaigns.
-  case results, resultsEnded, resultsLead, rateAccepted, rateFailed, rateDead, rateLeftOut, notTold, anyValue,
+  case results, resultsEnded, resultsLead, rateAccepted, rateFailed, rateDead, rateLeftOut, rateTried, notTold,
+    anyValue,
     verdictTooFew, verdictChance, verdictBetter, verdictEarly, ended, reachedLead, whoActs, ownerYou, ownerSender,
     ownerApp, ownerNobody, nothingToDo, reasonUnknownDevice, reasonDeviceDeleted, reasonDeviceDisabled, reasonMoved,
     reasonNoCredential, reasonKindUnsupported, reasonTokenKind, reasonProviderExcluded, reasonAttributeMissing,

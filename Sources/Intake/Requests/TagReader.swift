@@ -9,7 +9,7 @@ package struct TagEdit: Hashable, Sendable {
 
 /// Reads tags of devices and users, and changes of them.
 package enum TagReader {
-  /// The body of `PATCH /v1/devices/{id}/tags` (`add`, `remove`, or `replace` alone).
+  /// The body of `PATCH /v1/devices/{id}/tags` and of `PATCH /v1/users/{user}/tags` (`add`, `remove`, or `replace` alone).
   package static func edit(from document: JSONValue) throws(Refusal) -> TagEdit {
     try reading(document, of: .tagEdit) { fields, findings in
       let replace = tags(fields, "replace", &findings)

@@ -62,6 +62,10 @@ struct TagCallTests {
       }
       #expect(counts() == ["own": 1, "vip": 2, "plan:pro": 2])
       #expect(counts("?prefix=plan:") == ["plan:pro": 2])
+      let change = gateway.ask("PATCH", "/v1/users/u%201/tags", #"{"add":["new"],"remove":["vip"]}"#, as: .devices)
+      #expect(change.status == 200 && Self.texts(change.json["tags"]) == ["plan:pro", "new"], "\(change.text)")
+      #expect(gateway.ask("PATCH", "/v1/users/u%201/tags", "{}", as: .devices).code == "invalid_tags")
+      #expect(counts() == ["own": 1, "new": 2, "plan:pro": 2])
       #expect(gateway.ask("PUT", "/v1/users/u%201/tags", #"{"tags":[]}"#, as: .devices).status == 200)
       #expect(counts() == ["own": 1])
       let page = gateway.ask("GET", "/v1/tags?limit=1&cursor=nonsense", as: .read)

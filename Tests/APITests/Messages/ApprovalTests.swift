@@ -126,28 +126,6 @@ struct ApprovalTests {
     }
   }
 
-  @Test("a version that an older process wrote is nobody's, and an approval of the one before does not hold for it")
-  func olderProcess() async throws {
-    try await running { gateway, second in
-      let path = try draft(gateway)
-      let seen = ["if-match": "\"1\""]
-      #expect(gateway.ask("POST", path + "/approve", nil, as: nil, Self.by(second, seen)).status == 200)
-      let id = try #require(DraftID(String(path.split(separator: "/").last ?? "")))
-      // As the script of the version before does it.
-      try await gateway.withStore { store in
-        _ = try await store.session.ask(
-          RedisCommand("HINCRBY", store.session.keys.draft(Gateway.shop, id), "v", "1"))
-      }
-      let read = gateway.ask("GET", path, nil, as: .read)
-      #expect(read.json["approved_by"] == nil && read.json["edited_by"] == nil, "\(read.text)")
-      let newer = ["if-match": "\"2\""]
-      #expect(gateway.ask("POST", path + "/send", nil, as: nil, Self.by(second, newer)).status == 403)
-      #expect(gateway.ask("POST", path + "/approve", nil, as: nil, Self.by(second, newer)).status == 200)
-      #expect(gateway.ask("POST", path + "/send", nil, as: nil, Self.by(second, newer)).status == 403, "alone")
-      #expect(gateway.ask("POST", path + "/send", nil, as: .send).status == 202)
-    }
-  }
-
   @Test("an author writes, counts, looks and duplicates, and does not send")
   func author() async throws {
     try await running { gateway, _ in

@@ -35,6 +35,7 @@ struct AuditTests {
     #expect(
       Set(left.compactMap(\.operation)) == [
         "countAudience", "countDraft", "registerDevice", "putDevice", "changeDeviceTags", "putUserTags",
+        "changeUserTags",
       ])
     let sends = Endpoint.all.filter { AuditedOperations.trail(of: $0) == .sends }.compactMap(\.operation)
     #expect(sends == ["sendMessage", "sendMessages"])

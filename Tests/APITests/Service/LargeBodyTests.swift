@@ -11,7 +11,8 @@ struct LargeBodyTests {
     "a faulty body is refused for the same, however large it is",
     arguments: [
       ("POST", "/v1/messages"), ("POST", "/v1/audiences/count"), ("PUT", "/v1/audiences/gold"), ("POST", "/v1/devices"),
-      ("PUT", "/v1/devices/d1"), ("PATCH", "/v1/devices/d1/tags"), ("PUT", "/v1/users/u1/tags"), ("POST", "/v1/drafts"),
+      ("PUT", "/v1/devices/d1"), ("PATCH", "/v1/devices/d1/tags"), ("PUT", "/v1/users/u1/tags"),
+      ("PATCH", "/v1/users/u1/tags"), ("POST", "/v1/drafts"),
       ("PUT", "/v1/test_lists/team"), ("POST", "/v1/keys"),
       ("POST", "/v1/messages/msg_00000000000000000000000000/pause"), ("POST", "/v1/messages/bulk"),
       ("POST", "/v1/devices/bulk"),

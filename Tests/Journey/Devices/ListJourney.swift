@@ -81,7 +81,8 @@ extension Journeys {
     _ = try await tool.gateway.completed(unnamed)
     let at = try #require(MessageID(direct)).acceptedAt.rfc3339
     for (query, ids) in [
-      ("name=sale", [spring]), ("name=HELLO", [direct]), ("audience=plan:pro", [spring]), ("topic=offers", [spring]), ("topic=offer", []),
+      ("name=sale", [spring]), ("name=HELLO", [direct]), ("audience=plan:pro", [spring]), ("topic=offers", [spring]),
+      ("topic=offer", []),
       ("audience=beta%20%26%26%20plan:free", []),
       ("audience=plan:pro%20%26%26%20beta", [spring]), ("state=completed&label=campaign:spring", [spring]),
       ("state=scheduled,paused", []), ("from=\(at)", [unnamed, direct]), ("to=\(at)", [spring]),

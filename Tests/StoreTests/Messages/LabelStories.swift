@@ -20,7 +20,8 @@ struct LabelStories {
     let named = Labels(name: "Spring", audience: "audience:vip", expression: "plan:pro")
     #expect(try Labels(packed: named.packed) == named && named.expression == "plan:pro")
     for topical in [
-      Labels(topic: "offers"), Labels(Self.all.members, name: "Spring", audience: "a", expression: "b", topic: "offers"),
+      Labels(topic: "offers"),
+      Labels(Self.all.members, name: "Spring", audience: "a", expression: "b", topic: "offers"),
     ] {
       #expect(try Labels(packed: topical.packed) == topical && !topical.isEmpty && !topical.hold(":offers"))
     }
