@@ -24,9 +24,9 @@ enum Word: String, CaseIterable {
     untitled,
     lineDone, lineRate, lineEnd, lineFailed, outcomes, outcome, provider, reason, count, share,
     funnel,
-    waiting, pause, resume, cancel, cancelLead, cancelUnknown, cancelName, cancelNameOr, cancelButton, cancelWrong,
+    pause, resume, cancel, cancelLead, cancelUnknown, cancelName, cancelNameOr, cancelButton, cancelWrong,
     pausedNotice,
-    kind, details, acceptedAt, completedAt, startsAt, duration, live, livePause, liveLost, noOutcomes
+    kind, details, acceptedAt, completedAt, startsAt, duration, livePause, liveLost, noOutcomes
 
   // Outcomes.
   case outcomeAccepted, outcomeFailed, outcomeDead, outcomeExpired, outcomeSuperseded, outcomeCancelled, outcomeSkipped,
