@@ -1,4 +1,5 @@
 import Domain
+import Loop
 import RedisClient
 import Support
 import Testing
