@@ -48,6 +48,7 @@ final class Authorizer: SenderPart {
     guard header != shown else { return true }
     let isFirst = shown.isEmpty
     shown = header
+    sender.metrics.tokenChanged(now: loop.now)
     guard !isFirst, authorization.headerInterval > 0 else { return true }
     sender.transport.headerChanges(interval: authorization.headerInterval)
     worker.turns.wake(sender)
