@@ -17,6 +17,7 @@ final class Authorizer: SenderPart {
   /// The account is another one now.
   func renew() {
     authorization = sender.account.makeAuthorization(probeInterval: settings.breaker.probeInterval)
+    sender.metrics.credentialReplaced()
   }
 
   /// What was refused is tried once more.

@@ -129,6 +129,9 @@ final class SenderMetrics {
   /// Milliseconds. APNs wants no more than one new token in this time; access tokens of FCM live three times as long.
   static let earlyToken: Int64 = 20 * 60_000
 
+  /// The next token is the first of another account: no change.
+  func credentialReplaced() { tokenSince = nil }
+
   /// Requests go with another token from now on, the first one included.
   func tokenChanged(now: Instant) {
     defer { tokenSince = now }
