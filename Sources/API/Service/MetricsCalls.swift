@@ -40,6 +40,10 @@ struct MetricsCalls {
       let held = try await store.pruneBrakes.held(of: Array(brakes.keys)).values.reduce(0, +)
       metrics.gauge("fanfare_prunes_held", "Prunes held for the operator, of credentials whose prune brake is on.")
         .set(Int64(held))
+      metrics.gauge(
+        "fanfare_partitions_unowned",
+        "Partitions of the store that no live worker of any process owns: their messages wait."
+      ).set(Int64(try await store.workers.owners().unowned.count))
     } catch {
       available.set(0)
     }

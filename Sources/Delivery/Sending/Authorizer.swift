@@ -17,6 +17,7 @@ final class Authorizer: SenderPart {
   /// The account is another one now.
   func renew() {
     authorization = sender.account.makeAuthorization(probeInterval: settings.breaker.probeInterval)
+    sender.metrics.credentialReplaced()
   }
 
   /// What was refused is tried once more.
@@ -48,6 +49,7 @@ final class Authorizer: SenderPart {
     guard header != shown else { return true }
     let isFirst = shown.isEmpty
     shown = header
+    sender.metrics.tokenChanged(now: loop.now)
     guard !isFirst, authorization.headerInterval > 0 else { return true }
     sender.transport.headerChanges(interval: authorization.headerInterval)
     worker.turns.wake(sender)

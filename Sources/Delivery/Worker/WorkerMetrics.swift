@@ -82,6 +82,9 @@ final class SenderMetrics {
   private let limit: Gauge
   private let retries: Counter
   private let blockedGauge: Gauge
+  private let earlyTokens: Counter
+  private let timelyTokens: Counter
+  private var tokenSince: Instant?
   private var isBlocked = false
   private var open = 0
   private var bound = 0
@@ -113,6 +116,27 @@ final class SenderMetrics {
     retries = metrics.counter("fanfare_retries_total", "Deliveries that were retried or wait for a retry.", [label])
     blockedGauge = metrics.gauge(
       "fanfare_credentials_blocked", "Credentials that wait for the operator.", [label])
+    let tokens = { (change: String) in
+      metrics.counter(
+        "fanfare_provider_token_changes_total",
+        "Provider or access tokens replaced by another one: early within 20 minutes of the change before, otherwise timely.",
+        [label, ("change", change)])
+    }
+    earlyTokens = tokens("early")
+    timelyTokens = tokens("timely")
+  }
+
+  /// Milliseconds. APNs wants no more than one new token in this time; access tokens of FCM live three times as long.
+  static let earlyToken: Int64 = 20 * 60_000
+
+  /// The next token is the first of another account: no change.
+  func credentialReplaced() { tokenSince = nil }
+
+  /// Requests go with another token from now on, the first one included.
+  func tokenChanged(now: Instant) {
+    defer { tokenSince = now }
+    guard let tokenSince else { return }
+    (now - tokenSince < Self.earlyToken ? earlyTokens : timelyTokens).add()
   }
 
   func firstAttempt(after milliseconds: Int64) { firstAttempts(1, after: milliseconds) }

@@ -20,6 +20,7 @@ struct OperationTests {
       #expect(idle.status == 200 && idle.json["status"] == .string("degraded"))
       #expect(idle.json["reasons"]?.array?.map { $0["code"]?.string } == ["partitions_unowned"])
       #expect(idle.json["unowned_count"]?.integer == 16)
+      #expect(gateway.ask("GET", "/metrics", as: nil).text.contains("\nfanfare_partitions_unowned 16\n"))
       try await gateway.own()
       let ready = gateway.ask("GET", "/readyz", as: nil)
       #expect(ready.status == 200)
@@ -34,6 +35,7 @@ struct OperationTests {
       for line in [
         #"fanfare_accepted_messages_total{urgency="urgent"} 1"#, #"fanfare_accepted_targets_total{state="queued"} 1"#,
         #"fanfare_accepted_targets_total{state="ended"} 1"#, "fanfare_store_available 1",
+        "fanfare_partitions_unowned 0",
         #"fanfare_http_requests_total{method="POST",route="/v1/messages",status="202"} 1"#,
         #"fanfare_queue_jobs{credential="shop/apns:production",urgency="urgent"} 1"#,
         #"fanfare_queue_jobs{credential="shop/fcm",urgency="bulk"} 0"#,

@@ -89,7 +89,7 @@ final class Post {
       wire: .http2(cautiousStart: cautious))
   }
 
-  /// The sum of all that has this name.
+  /// The sum of all that has this name; or, with labels as they are written, that one.
   func metric(_ name: String) -> Int {
     var sum = 0
     for line in String(decoding: metrics.exposition(), as: UTF8.self).split(separator: "\n")

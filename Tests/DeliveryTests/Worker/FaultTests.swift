@@ -175,6 +175,7 @@ struct FaultTests {
       let id = try await post.send("x", to: tokens(30))
       #expect(try await post.done(id) == [.accepted: 30])
       #expect(Set(responder.accepted.map(\.authorization)) == ["pass-2"])
+      #expect(post.metric(#"fanfare_provider_token_changes_total{change="early",provider="apns"}"#) == 1)
       await post.finish(worker)
     }
   }

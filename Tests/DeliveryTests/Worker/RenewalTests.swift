@@ -39,6 +39,8 @@ struct RenewalTests {
       let rest = responder.pushes.filter { $0.authorization == "new-1" }
       #expect(first.count + rest.count == 600 && first.count >= 200 && !rest.isEmpty)
       #expect(Set(first.map(\.connection)).isDisjoint(with: Set(rest.map(\.connection))))
+      // Of another account: not the same token, renewed.
+      #expect(post.metric("fanfare_provider_token_changes_total") == 0)
       await post.finish(worker)
     }
   }
