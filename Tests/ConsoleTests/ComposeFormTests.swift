@@ -145,7 +145,9 @@ struct ComposeFormTests {
         + "2,113 devices are left out.")
     form.time = .now
     let german = form.sentence("An 1 Gerät", waiting: 3, leftOut: 0, .german)
-    #expect(german == "An 1 Gerät in 2 Fassungen des Textes, jetzt; 3 davon nach ihrer Ruhezeit.", "\(german)")
+    #expect(
+      german == "An 1 Gerät in 2 Fassungen des Textes, jetzt, höchstens 5.000 je Sekunde; 3 davon nach ihrer Ruhezeit.",
+      "\(german)")
     #expect(form.sentence("To 1 device", startsAt: "2026-12-01T09:00:00Z", leftOut: 0, .english).contains("2026-12-01"))
   }
 }

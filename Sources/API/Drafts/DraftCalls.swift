@@ -174,10 +174,10 @@ final class DraftCalls {
 
   /// `POST /v1/messages/{id}/duplicate`: what was sent becomes a draft.
   func duplicateMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let id = try call.messageID()
     guard call.may(.send) || call.may(.read) else {
       throw Problem(.forbidden, "To copy a message that was sent, a key with `drafts` needs the scope `read` too")
     }
+    let id = try call.messageID()
     let body: [UInt8]?
     let report: MessageReport?
     do throws(StoreError) {
