@@ -34,7 +34,7 @@ def run(browsing, page, known):
     page.click("#new button.primary")
     page.wait_for_selector("#reach .line")
     browsing.expect(page.url.endswith("/audiences/browsers?saved=1"), "a new audience has its page: " + page.url)
-    browsing.look(page, "audience", "light")
+    browsing.look(page, "audience")
 
     # Devices from a table: upload, mapping, trial, import, refused lines.
     page.goto(base + "/import")
@@ -50,7 +50,7 @@ def run(browsing, page, known):
     page.select_option("#c2", "tags")
     page.select_option("#provider", "fcm")
     browsing.expect(page.input_value("#c1") == "token" and page.input_value("#c3") == "-", "columns are guessed")
-    browsing.look(page, "import", "light")
+    browsing.look(page, "import")
     page.click("button[value=try]")
     page.wait_for_selector("#rejects")
     browsing.expect(page.locator("dl.figures dd").all_inner_texts()[:2] == ["3", "2"], "a trial tells what would happen")
@@ -64,7 +64,7 @@ def run(browsing, page, known):
     with open(download.value.path()) as file:
         rejects = file.read()
     browsing.expect(rejects.startswith("line,reason,original\n4,") or "\r\n4," in rejects or "\n4," in rejects, "the refused line: " + rejects)
-    browsing.look(page, "imported", "light")
+    browsing.look(page, "imported")
     page.goto(base + "/audiences/browsers")
     browsing.expect(page.locator("#reach tbody .number").first.inner_text() == "2", "an import registers")
 
@@ -74,7 +74,7 @@ def run(browsing, page, known):
     with page.expect_download() as download:
         page.click("main a[href*='format=csv']")
     browsing.expect(download.value.suggested_filename == "tags.csv", "a file has its name")
-    browsing.look(page, "tags", "light")
+    browsing.look(page, "tags")
     page.click("#list tbody th a")
     page.wait_for_selector("#try .line")
 

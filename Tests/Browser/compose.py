@@ -21,7 +21,7 @@ def run(browsing, page, known):
 
     # The audience by blocks, a text in another language, and what becomes of it while one types.
     hostile = "<b>Sale</b> \u202e 🎉"
-    write(browsing, page, "Spring sale", hostile, "")
+    write(browsing, page, "Spring sale", "Spring sale: 30 % off everything", "")
     page.click("[data-add=block]")
     page.fill("[data-builder] li [data-value]", "all")
     expect(page.input_value("#audience") == "all", "blocks write the expression: " + page.input_value("#audience"))
@@ -31,13 +31,15 @@ def run(browsing, page, known):
     page.wait_for_function("() => document.querySelector('#count').innerText.includes('4')")
     expect("4 devices" in page.inner_text("#summary"), "the sentence counts: " + page.inner_text("#summary"))
     expect(page.locator("#requests .request").count() >= 1, "what the provider gets is shown")
-    expect(hostile in page.inner_text("#preview .ios .note"), "the preview shows the text as it is")
     page.fill("#per_second", "fast")
     page.locator("#per_second").blur()
     page.wait_for_selector("#per_second-error")
     page.fill("#per_second", "")
     page.wait_for_selector("#per_second-error", state="detached")
-    browsing.look(page, "compose", "light")
+    page.fill("#body-1", "Bis Sonntag kostet alles weniger.")
+    browsing.look(page, "compose")
+    page.fill("#title-0", hostile)
+    expect(hostile in page.inner_text("#preview .ios .note"), "the preview shows the text as it is")
 
     # Kept, tried, and sent behind a page that says what will happen.
     page.click("button[value=save]")
@@ -49,7 +51,7 @@ def run(browsing, page, known):
     page.click("button[value=continue]")
     page.wait_for_url(draft + "/send")
     expect("4 devices" in page.inner_text("#what .line"), page.inner_text("#what"))
-    browsing.look(page, "send", "light")
+    browsing.look(page, "send")
     page.click("#what button.primary")
     page.wait_for_selector("#progress")
     sent = page.url

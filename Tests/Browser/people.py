@@ -8,7 +8,7 @@ def run(browsing, page, known):
     page.click("#tags form:has(#tag) button")
     page.wait_for_url("**added=*")
     browsing.expect("from <browser>" in page.locator("#tags").inner_text(), "a tag of a user is added, as a text")
-    browsing.look(page, "person-tags", "light")
+    browsing.look(page, "person-tags")
     page.click(".notice button")
     page.wait_for_url("**removed=*")
     browsing.expect("from <browser>" not in page.locator("#tags").inner_text(), "and undone")
@@ -28,7 +28,7 @@ def run(browsing, page, known):
     browsing.expect(page.url.startswith(device), "a wrong name deletes nothing")
     if "token" in known:
         page.goto(base + "/people")
-        browsing.look(page, "search", "dark")
+        browsing.look(page, "search")
         page.select_option("#provider", "fcm")
         page.fill("#token", known["token"])
         page.click("#by-token button")

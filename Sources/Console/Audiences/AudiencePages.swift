@@ -313,7 +313,7 @@ struct AudiencePages {
         for fault in typed.faults {
           html.element("li") { html in
             let link = fault.field.description == "name" ? Link(fragment: "name") : Link(fragment: "expression")
-            html.element("a", [.href(link)], fault.detail)
+            html.element("a", [.href(link)]) { $0.told(fault.detail) }
             if let column = fault.column { ExpressionFault.show(typed.expression, column, &html) }
           }
         }

@@ -20,9 +20,9 @@ enum AudienceReach {
   private static func refused(_ problem: ToldProblem, _ expression: String, _ texts: Texts, _ html: inout HTML) {
     html.element("div", [.class("notice"), .data(.state, "failed"), .set(.role, "alert")]) { html in
       let violations = (problem.document?["violations"]?.array ?? []).prefix(20)
-      guard !violations.isEmpty else { return html.element("p", problem.detail) }
+      guard !violations.isEmpty else { return html.element("p") { $0.told(problem.detail) } }
       for violation in violations {
-        html.element("p", violation["detail"]?.string ?? problem.detail)
+        html.element("p") { $0.told(violation["detail"]?.string ?? problem.detail) }
         if let column = violation["column"]?.integer {
           ExpressionFault.show(expression, Int(clamping: column), &html)
         }
@@ -94,7 +94,7 @@ enum AudienceReach {
         }
       }
       html.number(texts.number(count))
-      html.element("td", [.class("minor")], detail)
+      html.element("td", [.class("minor")]) { $0.told(detail) }
     }
   }
 

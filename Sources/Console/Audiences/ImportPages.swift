@@ -194,7 +194,7 @@ struct ImportPages {
       html.element("h2", [.id("errors-heading")], texts[.importRefused])
       let details = (problem.document?["violations"]?.array ?? []).prefix(20).compactMap { $0["detail"]?.string }
       html.element("ul") { html in
-        for detail in details.isEmpty ? [problem.detail] : details { html.element("li", detail) }
+        for detail in details.isEmpty ? [problem.detail] : details { html.element("li") { $0.told(detail) } }
       }
     }
   }

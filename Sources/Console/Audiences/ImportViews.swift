@@ -112,7 +112,7 @@ struct ImportResult {
       ) { html in
         for reason in report.reasons.sorted(by: { $0.count > $1.count }) {
           html.element("tr") { html in
-            html.element("th", [.set(.scope, "row")], reason.detail)
+            html.element("th", [.set(.scope, "row")]) { $0.told(reason.detail) }
             html.number(texts.number(reason.line))
             html.number(texts.number(reason.count))
           }
@@ -127,7 +127,7 @@ struct ImportResult {
         for reject in report.rejects.prefix(Self.shownRejects) {
           html.element("tr") { html in
             html.element("th", [.set(.scope, "row"), .class("number")], texts.number(reject.line))
-            html.element("td", reject.reason)
+            html.element("td") { $0.told(reject.reason) }
             html.element("td") { $0.element("code", String(reject.text.prefix(200))) }
           }
         }
