@@ -3,12 +3,9 @@ import HTTPServer
 import Store
 
 /// Named audiences, tags, and expressions that somebody tries.
-struct AudiencePages {
+struct AudiencePages: PageSet {
   let console: Console
   let visitor: Visitor
-
-  var texts: Texts { visitor.texts }
-  var visit: Visit { visitor.visit }
 
   /// Nil: there is no such page.
   func view(_ path: [String]) async -> HTTPServerResponse? {

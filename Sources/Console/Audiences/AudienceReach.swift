@@ -33,39 +33,12 @@ enum AudienceReach {
   private static func number(_ value: JSONValue?) -> Int { Int(clamping: value?.integer ?? 0) }
 
   private static func show(_ count: JSONValue, _ texts: Texts, _ html: inout HTML) {
-    let forecast = count["forecast"]
-    html.element("p", [.class("line")]) { html in
-      html.element("strong", texts(.reachLine, texts.number(number(forecast?["would_be_sent"]))))
-      html.text(" " + texts(.reachOf, texts.number(number(count["total"]))))
-    }
+    let forecast = count["forecast"] ?? .null
+    line(forecast, texts, &html)
     for warning in (count["warnings"]?.array ?? []).prefix(20) {
-      html.element("p", [.class("notice"), .data(.state, "waiting")], warning["detail"]?.string ?? "")
+      html.element("p", [.class("notice"), .data(.state, "waiting")]) { $0.told(warning["detail"]?.string ?? "") }
     }
-    html.element("table") { html in
-      html.element("caption", texts[.reachCaption])
-      html.element("thead") { html in
-        html.element("tr") { html in
-          html.element("th", [.set(.scope, "col")], texts[.reachWhat])
-          html.element("th", [.set(.scope, "col"), .class("number")], texts[.count])
-          html.element("th", [.set(.scope, "col"), .class("minor")], texts[.reason])
-        }
-      }
-      html.element("tbody") { html in
-        row(texts[.reachTotal], number(count["total"]), "", texts, &html)
-        for excluded in forecast?["excluded"]?.array ?? [] {
-          row(
-            texts[.reachLeftOut], -number(excluded["count"]), excluded["detail"]?.string ?? "", texts, &html,
-            reason: excluded["reason"]?.string)
-        }
-      }
-      html.element("tfoot") { html in
-        row(texts[.reachSent], number(forecast?["would_be_sent"]), "", texts, &html)
-      }
-    }
-    if forecast?["estimated"] == .bool(true) {
-      html.element(
-        "p", [.class("quiet")], texts(.reachEstimated, texts.number(number(forecast?["sample_size"]))))
-    }
+    table(of: forecast, texts, &html)
     html.element("div", [.class("columns")]) { html in
       html.element("div") { html in
         parts(count["by_provider"], "provider", texts[.provider], texts[.reachByProvider], texts, &html)
@@ -82,23 +55,60 @@ enum AudienceReach {
     }
   }
 
+  /// The figure in one sentence.
+  static func line(_ forecast: JSONValue, _ texts: Texts, _ html: inout HTML) {
+    html.element("p", [.class("line")]) { html in
+      html.element("strong", texts(.reachLine, texts.number(number(forecast["would_be_sent"]))))
+      html.text(" " + texts(.reachOf, texts.number(number(forecast["device_count"]))))
+    }
+  }
+
+  /// From all devices to those who would get it, so that the rows add up.
+  static func table(of forecast: JSONValue, _ texts: Texts, _ html: inout HTML) {
+    html.element("table") { html in
+      html.element("caption", texts[.reachCaption])
+      html.element("thead") { html in
+        html.element("tr") { html in
+          html.element("th", [.set(.scope, "col")], texts[.reachWhat])
+          html.element("th", [.set(.scope, "col"), .class("number")], texts[.count])
+        }
+      }
+      html.element("tbody") { html in
+        row(texts[.reachTotal], number(forecast["device_count"]), texts, &html)
+        for excluded in (forecast["excluded"]?.array ?? []).prefix(40) {
+          row(texts[.reachLeftOut], -number(excluded["count"]), texts, &html, excluded)
+        }
+      }
+      html.element("tfoot") { html in row(texts[.reachSent], number(forecast["would_be_sent"]), texts, &html) }
+    }
+    if forecast["estimated"] == .bool(true) {
+      html.element("p", [.class("quiet")], texts(.reachEstimated, texts.number(number(forecast["sample_size"]))))
+    }
+  }
+
+  /// `excluded`: why they are left out, in the page's words where it has some, and the API's word.
   private static func row(
-    _ title: String, _ count: Int, _ detail: String, _ texts: Texts, _ html: inout HTML, reason: String? = nil
+    _ title: String, _ count: Int, _ texts: Texts, _ html: inout HTML, _ excluded: JSONValue? = nil
   ) {
     html.element("tr") { html in
       html.element("th", [.set(.scope, "row")]) { html in
         html.text(title)
-        if let reason {
+        guard let excluded, let reason = excluded["reason"]?.string else { return }
+        html.element("p") { html in
+          if let known = ReasonTexts.of(reason) {
+            html.text(texts[known.word])
+          } else {
+            html.told(excluded["detail"]?.string ?? "")
+          }
           html.text(" ")
           html.element("q", [.class("answer")], reason)
         }
       }
       html.number(texts.number(count))
-      html.element("td", [.class("minor")]) { $0.told(detail) }
     }
   }
 
-  private static func parts(
+  static func parts(
     _ list: JSONValue?, _ member: String, _ title: String, _ caption: String, _ texts: Texts, _ html: inout HTML
   ) {
     let rows = list?.array ?? []

@@ -4,7 +4,7 @@ import HTTPServer
 import Store
 
 /// Devices from a file: upload, mapping, a trial, the import, and what became of it. The file waits in Redis between the steps.
-struct ImportPages {
+struct ImportPages: PageSet {
   let console: Console
   let visitor: Visitor
 

@@ -3,12 +3,9 @@ import HTTPServer
 import Store
 
 /// The pages of one campaign.
-struct CampaignPages {
+struct CampaignPages: PageSet {
   let console: Console
   let visitor: Visitor
-
-  var texts: Texts { visitor.texts }
-  var visit: Visit { visitor.visit }
 
   /// `path`: behind `campaigns`, with an id at least. Nil: there is no such page.
   func view(_ path: ArraySlice<String>) async -> HTTPServerResponse? {

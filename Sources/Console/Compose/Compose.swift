@@ -9,12 +9,9 @@ struct TestListNames {
 }
 
 /// Writing a message: the form, what it would come to, and what its buttons do.
-struct ComposePages {
+struct ComposePages: PageSet {
   let console: Console
   let visitor: Visitor
-
-  var texts: Texts { visitor.texts }
-  var visit: Visit { visitor.visit }
 
   /// `path`: with `compose`, `drafts` or `test-lists` first. Nil: there is no such page.
   func view(_ path: [String]) async -> HTTPServerResponse? {

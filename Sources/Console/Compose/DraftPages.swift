@@ -3,12 +3,9 @@ import HTTPServer
 import Store
 
 /// Messages that are not sent yet.
-struct DraftPages {
+struct DraftPages: PageSet {
   let console: Console
   let visitor: Visitor
-
-  var texts: Texts { visitor.texts }
-  var visit: Visit { visitor.visit }
 
   /// All drafts, newest first.
   func list() async -> HTTPServerResponse {

@@ -83,52 +83,17 @@ struct MessageCheckup {
   func writeReach(_ texts: Texts, _ html: inout HTML) {
     html.element("section", [.id("reach"), .data(.checked), .set(.ariaLabelledBy, "reach-heading")]) { html in
       html.element("h2", [.id("reach-heading")], texts[.reach])
-      guard let forecast, let count else {
+      guard let forecast else {
         return html.element("p", [.class("quiet")], texts[isAsked ? .reachUnknown : .reachNotAsked])
       }
-      let all = Int(clamping: forecast["device_count"]?.integer ?? 0)
-      html.element("p") { html in
-        html.element("strong", texts.number(count))
-        html.text(" " + texts(.ofDevices, texts.number(all)))
-        if forecast["estimated"]?.bool == true { html.text(" " + texts[.estimated]) }
-      }
-      rows(forecast["by_provider"]?.array ?? [], "provider", .byProvider, texts, &html)
-      rows(platforms, "platform", .byPlatform, texts, &html)
+      AudienceReach.line(forecast, texts, &html)
+      AudienceReach.table(of: forecast, texts, &html)
+      AudienceReach.parts(
+        forecast["by_provider"], "provider", texts[.provider], texts[.byProvider], texts, &html)
+      AudienceReach.parts(
+        .array(platforms), "platform", texts[.platform], texts[.reachByPlatform], texts, &html)
       if waiting > 0 { html.element("p", texts(.waitQuiet, texts.number(waiting))) }
-      excluded(forecast["excluded"]?.array ?? [], texts, &html)
       html.notices(warnings, texts)
-    }
-  }
-
-  private func rows(_ rows: [JSONValue], _ key: String, _ caption: Word, _ texts: Texts, _ html: inout HTML) {
-    guard !rows.isEmpty else { return }
-    html.element("table") { html in
-      html.element("caption", texts[caption])
-      html.element("tbody") { html in
-        for row in rows.prefix(40) {
-          html.element("tr") { html in
-            html.element("th", [.set(.scope, "row")], row[key]?.string ?? texts[.unknownPlatform])
-            html.number(texts.number(Int(clamping: row["count"]?.integer ?? 0)))
-          }
-        }
-      }
-    }
-  }
-
-  private func excluded(_ rows: [JSONValue], _ texts: Texts, _ html: inout HTML) {
-    guard !rows.isEmpty else { return }
-    html.element("details", [.id("excluded"), .flag(.open)]) { html in
-      html.element("summary", texts(.leftOutCount, texts.number(leftOut)))
-      html.element("table", [.set(.ariaLabel, texts[.leftOutByReason])]) { html in
-        html.element("tbody") { html in
-          for row in rows.prefix(40) {
-            html.element("tr") { html in
-              html.element("th", [.set(.scope, "row")], row["detail"]?.string ?? row["reason"]?.string ?? "")
-              html.number(texts.number(Int(clamping: row["count"]?.integer ?? 0)))
-            }
-          }
-        }
-      }
     }
   }
 

@@ -4,12 +4,9 @@ import JSON
 import Store
 
 /// What will be sent, said once more in words, before anybody gets it.
-struct SendPage {
+struct SendPage: PageSet {
   let console: Console
   let visitor: Visitor
-
-  var texts: Texts { visitor.texts }
-  var visit: Visit { visitor.visit }
 
   /// `refused`: what was asked for and not done.
   func page(_ id: String, refused: ToldProblem? = nil) async -> HTTPServerResponse {

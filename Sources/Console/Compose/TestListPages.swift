@@ -3,12 +3,9 @@ import HTTPServer
 import Store
 
 /// The lists that a message can be tried on: a few people of the team.
-struct TestListPages {
+struct TestListPages: PageSet {
   let console: Console
   let visitor: Visitor
-
-  var texts: Texts { visitor.texts }
-  var visit: Visit { visitor.visit }
 
   func list(_ faults: [FieldFault] = []) async -> HTTPServerResponse {
     let answer = await visitor.get("v1", "test_lists")

@@ -51,11 +51,7 @@ enum Frame {
   static func plain(_ visit: Visit, title: String, status: Int, _ main: (inout HTML) -> Void) -> HTTPServerResponse {
     document(visit, title: title, isPlain: true, status: status) { html in
       html.element("main", [.id("main"), .set(.tabIndex, "-1")]) { html in
-        html.element("p", [.class("brand")]) { html in
-          html.element("strong", visit.texts[.product])
-          html.text(" ")
-          html.element("span", environment(visit))
-        }
+        brand(visit, &html)
         main(&html)
       }
     }
@@ -76,11 +72,7 @@ enum Frame {
   static func paper(_ visit: Visit, title: String, _ main: (inout HTML) -> Void) -> HTTPServerResponse {
     document(visit, title: title, isPlain: false, status: 200, isPaper: true) { html in
       html.element("main", [.id("main"), .set(.tabIndex, "-1")]) { html in
-        html.element("p", [.class("brand")]) { html in
-          html.element("strong", visit.texts[.product])
-          html.text(" ")
-          html.element("span", environment(visit))
-        }
+        brand(visit, &html)
         main(&html)
       }
     }
@@ -110,6 +102,14 @@ enum Frame {
   }
 
   // MARK: Parts
+
+  private static func brand(_ visit: Visit, _ html: inout HTML) {
+    html.element("p", [.class("brand")]) { html in
+      html.element("strong", visit.texts[.product])
+      html.text(" ")
+      html.element("span", environment(visit))
+    }
+  }
 
   private static let sections: [(Word, Link)] = [
     (.overview, Link()), (.compose, Link("compose")), (.campaigns, Link("campaigns")), (.people, Link("people")),

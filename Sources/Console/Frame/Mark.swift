@@ -51,17 +51,9 @@ extension HTML {
     _ id: String, _ label: String, name: String? = nil, _ attributes: [Attribute] = [], value: String = "",
     hint: String? = nil, fault: String? = nil
   ) {
-    element("p", [.class("field")]) { html in
-      html.element("label", [.set(.for, id)], label)
-      if let hint { html.element("span", [.class("hint"), .id(id + "-hint")], hint) }
-      html.fault(of: id, fault)
-      let described = (hint == nil ? [] : [id + "-hint"]) + (fault == nil ? [] : [id + "-error"])
-      html.void(
-        "input",
-        [.id(id), .set(.name, name ?? id), .set(.value, value)] + attributes
-          + (described.isEmpty ? [] : [.set(.ariaDescribedBy, described.joined(separator: " "))])
-          + (fault == nil ? [] : [.set(.ariaInvalid, "true")]))
-    }
+    var field = FormFields.Field(name: name ?? id, label: label, value: value, hint: hint, attributes: attributes)
+    (field.ownID, field.type) = (id, nil)
+    FormFields.input(field, fault, &self)
   }
 
   /// On top of a page where another name was typed in than the act needs: it leads to the field.

@@ -4,12 +4,9 @@ import Loop
 import Store
 
 /// The API keys of the app: what each may do, and how long. A secret is shown once, by the answer to the form that made it.
-struct KeyPages {
+struct KeyPages: PageSet {
   let console: Console
   let visitor: Visitor
-
-  var texts: Texts { visitor.texts }
-  var visit: Visit { visitor.visit }
 
   /// `path`: behind `keys`. Nil: there is no such page.
   func view(_ path: ArraySlice<String>) async -> HTTPServerResponse? {

@@ -4,7 +4,7 @@ import HTTPServer
 import Store
 
 /// Who did what, filtered by what stands in the address.
-struct AuditPage {
+struct AuditPage: PageSet {
   let console: Console
   let visitor: Visitor
 

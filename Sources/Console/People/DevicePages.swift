@@ -5,7 +5,7 @@ import JSON
 import Store
 
 /// A device: what is known of it, and each message that was aimed at it.
-struct DevicePages {
+struct DevicePages: PageSet {
   let console: Console
   let visitor: Visitor
 

@@ -4,12 +4,9 @@ import HTTPServer
 import Store
 
 /// A user or a device, and what became of each message: "why did she not get it?" in one view.
-struct PeoplePages {
+struct PeoplePages: PageSet {
   let console: Console
   let visitor: Visitor
-
-  var texts: Texts { visitor.texts }
-  var visit: Visit { visitor.visit }
 
   /// Nil: there is no such page.
   func view(_ path: [String]) async -> HTTPServerResponse? {

@@ -13,25 +13,29 @@ struct FormFields {
     var name: String
     var label: String
     var value: String
-    var type = "text"
+    /// Nil: it is among the attributes, or a text.
+    var type: String? = "text"
     /// Of the paragraph around it.
     var style = "field"
     var hint: String?
     var attributes: [Attribute] = []
 
-    /// Dots are for the server: a style sheet and a script would read them as something else.
-    var id: String { name.replacing(".", with: "-") }
+    /// In the page; nil: the name with dashes, as a style sheet and a script would read dots as something else.
+    var ownID: String?
+    var id: String { ownID ?? name.replacing(".", with: "-") }
   }
 
-  func input(_ field: Field, _ html: inout HTML) {
-    paragraph(field, &html) { html, own in
-      let value: [Attribute] = [.set(.type, field.type), .set(.value, field.value)]
-      html.void("input", own + value + field.attributes)
+  func input(_ field: Field, _ html: inout HTML) { Self.input(field, faults[field.name], &html) }
+
+  static func input(_ field: Field, _ fault: String?, _ html: inout HTML) {
+    paragraph(field, fault, &html) { html, own in
+      let type: [Attribute] = field.type.map { [.set(.type, $0)] } ?? []
+      html.void("input", own + type + [.set(.value, field.value)] + field.attributes)
     }
   }
 
   func area(_ field: Field, rows: Int, _ html: inout HTML) {
-    paragraph(field, &html) { html, own in
+    Self.paragraph(field, faults[field.name], &html) { html, own in
       html.element("textarea", own + [.set(.rows, String(rows))] + field.attributes) { html in
         // The parser drops the first line end behind the tag, and would take one of the text.
         html.text("\n" + field.value)
@@ -42,7 +46,7 @@ struct FormFields {
   /// A value that is none of the options is one more, so that it is not lost.
   func select(_ field: Field, _ options: [(value: String, label: String)], _ html: inout HTML) {
     let isKnown = options.contains { $0.value == field.value }
-    paragraph(field, &html) { html, own in
+    Self.paragraph(field, faults[field.name], &html) { html, own in
       html.element("select", own + field.attributes) { html in
         for option in options + (isKnown ? [] : [(field.value, field.value)]) {
           html.element(
@@ -52,8 +56,9 @@ struct FormFields {
     }
   }
 
-  private func paragraph(_ field: Field, _ html: inout HTML, _ content: (inout HTML, [Attribute]) -> Void) {
-    let fault = faults[field.name]
+  private static func paragraph(
+    _ field: Field, _ fault: String?, _ html: inout HTML, _ content: (inout HTML, [Attribute]) -> Void
+  ) {
     html.element("p", [.class(field.style)]) { html in
       html.element("label", [.set(.for, field.id)], field.label)
       var described: [String] = []
