@@ -10,11 +10,9 @@ def run(browsing, page, known):
     page.click("#activity-table summary")
     browsing.expect(page.locator("#activity-table tbody tr").count() == 24, "a row for each hour")
     browsing.expect(page.locator("#activity .figures").count() <= 1, "rates stand together")
-    browsing.look(page, "activity")
 
     page.goto(browsing.base + "/console/operations")
     for part in ("health", "queue", "credentials", "workers", "redis", "prunes", "audit"):
         browsing.expect(page.locator("#" + part).count() == 1, "operations have " + part)
     browsing.expect(page.locator("#credentials tbody .state").count() > 0, "each credential has a state")
     browsing.expect("MiB" in page.locator("#redis").inner_text(), "the memory of Redis")
-    browsing.look(page, "operations-all")
