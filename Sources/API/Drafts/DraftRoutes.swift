@@ -50,11 +50,13 @@ extension Endpoint {
       problems: [.notFound, .draftSent, .draftConflict, .preconditionRequired, .ownDraft]
     ) { $0.drafts.approveDraft },
     Endpoint(
-      "sendDraft", "POST", "/v1/drafts/{id}/send", .key([.send]), query: ["dry_run"],
+      "sendDraft", "POST", "/v1/drafts/{id}/send", .key([.send]), query: ["dry_run", "wait"],
       "Send a draft, once, now or at a time; with `dry_run`, show what would be sent",
-      body: .init("DraftSending", mayBeMissing: true) { $0.draftSending.time }, headers: [.match],
+      body: .init("DraftSending", mayBeMissing: true) { $0.draftSending.time }, headers: [.match, .prefer],
       answers: [
-        .json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
+        .json(
+          200, "What would be sent (`dry_run`), and nothing was stored; or stored, and completed in time (`wait`)",
+          "DryRunOrCompleted"),
         .json(202, "Stored durably, now or by an earlier request", "Accepted"),
       ],
       problems: [.notFound, .draftSent, .draftConflict, .invalidMessage, .invalidBody, .approvalNeeded]

@@ -62,7 +62,7 @@ struct DraftSendCalls {
     case .unknown: throw Problem.noDraft
     case .sent(let message):
       guard !isDryRun else { throw try await lookup.sent(message, call.app) }
-      return Answer.accepted(try await acceptor.became(.repeated(message), of: nil, call.app))
+      return call.accepted(try await acceptor.became(.repeated(message), of: nil, call.app))
     case .found(let found): stored = found
     }
     if let version = match?.version, version != stored.version { throw Problem.draftConflict(stored.version) }
@@ -97,13 +97,13 @@ struct DraftSendCalls {
     switch reservation {
     case .unknown: throw Problem.noDraft
     case .conflict(let version): throw Problem.draftConflict(version)
-    case .sent(let message): return Answer.accepted(try await acceptor.became(.repeated(message), of: nil, call.app))
+    case .sent(let message): return call.accepted(try await acceptor.became(.repeated(message), of: nil, call.app))
     case .reserved(let message, let again):
       ready.submission.id = message
       var accepted = try await acceptor.accept(ready, call)
       accepted.isRepeated = again
       try await settle(id, message, call.app)
-      return Answer.accepted(accepted)
+      return call.accepted(accepted)
     }
   }
 
@@ -134,7 +134,7 @@ struct DraftSendCalls {
       return nil
     }
     try await settle(id, message, call.app)
-    return Answer.accepted(try await acceptor.became(.repeated(message), of: nil, call.app))
+    return call.accepted(try await acceptor.became(.repeated(message), of: nil, call.app))
   }
 
   private func settle(_ id: DraftID, _ message: MessageID, _ app: AppID) async throws(Problem) {

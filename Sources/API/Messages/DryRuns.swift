@@ -45,6 +45,7 @@ struct DryRuns {
         if let sample { samples.append(sample) }
       }
     }
+    let warnings = prepared.warnings + (WantedWait(call.request) == nil ? [] : [.ofWaitInDryRun])
     return Answer.json { writer in
       writer.member("dry_run", true)
       writer.member("targets", prepared.count)
@@ -56,7 +57,7 @@ struct DryRuns {
       writer.endArray()
       writer.key("warnings")
       writer.beginArray()
-      for warning in prepared.warnings { warning.write(to: &writer) }
+      for warning in warnings { warning.write(to: &writer) }
       writer.endArray()
     }
   }

@@ -147,6 +147,7 @@ final class MessageAcceptor {
         startsAt: report?.state == .scheduled ? report?.startsAt : nil,
         warnings: report?.state == .cancelled ? [.ofCancelled(id)] : [], isRepeated: true)
       (accepted.startsAtLocal, accepted.startsAtZone) = (report?.startsAtLocal, report?.zoneOfStart)
+      accepted.mayBeAwaited = report?.isSmall == true
       return accepted
     case .unconfirmed(let id, let replicas, _):
       var problem = Problem(
@@ -169,5 +170,12 @@ final class MessageAcceptor {
           + "\(IdempotencyKeys.milliseconds / 1_000) seconds: repeat this request soon, with the same key",
         retryAfter: 1)
     }
+  }
+}
+
+extension MessageReport {
+  /// It has started, and goes to a few listed targets.
+  fileprivate var isSmall: Bool {
+    state != .scheduled && labels.expression == nil && total <= OutcomeWaits.mostTargets
   }
 }

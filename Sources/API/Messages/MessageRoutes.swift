@@ -7,11 +7,13 @@ extension Endpoint {
 
   static let messages: [Endpoint] = [
     Endpoint(
-      "sendMessage", "POST", messagesPath, .key([.send]), query: ["dry_run"],
+      "sendMessage", "POST", messagesPath, .key([.send]), query: ["dry_run", "wait"],
       "Send a message to devices, users, tokens or an audience; with `dry_run`, show what would be sent",
-      body: .init("Message") { $0.sending.reading }, headers: [.idempotencyKey],
+      body: .init("Message") { $0.sending.reading }, headers: [.idempotencyKey, .prefer],
       answers: [
-        .json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
+        .json(
+          200, "What would be sent (`dry_run`), and nothing was stored; or stored, and completed in time (`wait`)",
+          "DryRunOrCompleted"),
         .json(202, "Stored in Redis; the message survives any crash of the gateway", "Accepted"),
       ],
       problems: [.invalidMessage, .idempotencyKeyReused, .requestInProgress, .approvalNeeded], audit: .send

@@ -121,6 +121,8 @@ struct AcceptedMessage {
   var replayOf: MessageID?
   /// Of a replay that took only a part: where the next one begins.
   var nextAfter: String?
+  /// To a few listed targets, and it starts at once: its outcome may come while its sender waits.
+  var mayBeAwaited = false
 
   init(
     id: MessageID, state: MessageState, targets: Int?, startsAt: WallTime?, warnings: [Notice], isRepeated: Bool
@@ -138,6 +140,9 @@ struct AcceptedMessage {
     self.init(
       id: id, state: prepared.state, targets: prepared.count, startsAt: nil, warnings: prepared.warnings,
       isRepeated: false)
+    mayBeAwaited =
+      prepared.submission.audience == nil && prepared.submission.schedule == nil
+      && prepared.count <= OutcomeWaits.mostTargets
     if let schedule = prepared.submission.schedule {
       (startsAt, startsAtLocal, startsAtZone) = (schedule.shown, schedule.local, schedule.shownZone)
     }
@@ -165,8 +170,14 @@ struct AcceptedMessage {
 extension Answer {
   static func accepted(_ message: AcceptedMessage) -> HTTPServerResponse {
     let id = message.id.description
+    return json(202, headers: headers(of: message, as: id)) { message.write(to: &$0, as: id) }
+  }
+
+  static func headers(of message: AcceptedMessage) -> [Header] { headers(of: message, as: message.id.description) }
+
+  private static func headers(of message: AcceptedMessage, as id: String) -> [Header] {
     var headers = [Header("location", "/v1/messages/" + id)]
     if message.isRepeated { headers.append(Header("idempotent-replayed", "true")) }
-    return json(202, headers: headers) { message.write(to: &$0, as: id) }
+    return headers
   }
 }

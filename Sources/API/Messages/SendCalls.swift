@@ -23,7 +23,7 @@ final class SendCalls {
     let isDryRun = call.flag("dry_run")
     let idempotency = try IdempotencyKeys.given(in: call.request)
     if !isDryRun, let idempotency, let earlier = try await keys.lookUp(idempotency, call.app) {
-      return Answer.accepted(try await acceptor.became(earlier, of: nil, call.app))
+      return call.accepted(try await acceptor.became(earlier, of: nil, call.app))
     }
     let (document, reading) = try await reading(of: call)
     let body = call.request.body
@@ -33,11 +33,11 @@ final class SendCalls {
       for: isDryRun ? .answer : .warning)
     if isDryRun { return try await dryRuns.answer(prepared, call) }
     if prepared.submission.asksOwner {
-      if let accepted = try await acceptor.acceptUnregistered(prepared, call) { return Answer.accepted(accepted) }
+      if let accepted = try await acceptor.acceptUnregistered(prepared, call) { return call.accepted(accepted) }
       prepared = try await preparation.prepare(reading, document, body: body, call, owners: .lookedUp)
     }
     prepared.submission.idempotency = idempotency
-    return Answer.accepted(try await acceptor.accept(prepared, call))
+    return call.accepted(try await acceptor.accept(prepared, call))
   }
 
   func reading(of call: Call) async throws(Problem) -> (JSONValue, MessageReading) {

@@ -115,6 +115,11 @@ package enum OpenAPI {
             ),
           ])
         case "dry_run": .make([("type", "boolean")])
+        case "wait":
+          .make([
+            ("type", "integer"), ("minimum", .integer(1)), ("maximum", .integer(Int64(WantedWait.longest))),
+            ("description", "Seconds that the request waits for the end of a small message, as `Prefer: wait=`."),
+          ])
         case "keep_missing":
           .make([
             ("type", "boolean"),
@@ -182,6 +187,19 @@ package enum OpenAPI {
             ])
           ),
           ("description", "For 24 hours, a repeat with the same key and body returns the first message's id."),
+        ]))
+    }
+    if endpoint.headers.contains(.prefer) {
+      parameters.append(
+        .make([
+          ("name", "Prefer"), ("in", "header"), ("schema", .make([("type", "string")])),
+          (
+            "description",
+            .string(
+              "`wait=5` (RFC 7240): the request waits so many seconds, at most \(WantedWait.longest), for the end of a "
+                + "message to at most \(OutcomeWaits.mostTargets) listed targets that starts at once. If it is completed in "
+                + "time, the answer is 200 with its report and `Preference-Applied`, otherwise 202.")
+          ), ("example", "wait=5"),
         ]))
     }
     return parameters

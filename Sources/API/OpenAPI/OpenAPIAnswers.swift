@@ -7,7 +7,9 @@ enum OpenAPIAnswers {
   static let schemas: [JSONMember] =
     draftSchemas + keySchemas + statusSchemas + [
       JSONMember("Problem", problem), JSONMember("Violation", violation), JSONMember("Warning", warning),
-      JSONMember("Accepted", accepted), JSONMember("MessageResult", messageResult), JSONMember("DryRun", dryRun),
+      JSONMember("Accepted", accepted), JSONMember("Completed", completed),
+      JSONMember("DryRunOrCompleted", .make([("anyOf", .array([.reference("DryRun"), .reference("Completed")]))])),
+      JSONMember("MessageResult", messageResult), JSONMember("DryRun", dryRun),
       JSONMember("RequestSample", sample),
       JSONMember("MessageReport", report),
       JSONMember("MessagePage", page("MessageReport")), JSONMember("Delivery", delivery),
@@ -141,13 +143,14 @@ enum OpenAPIAnswers {
     ])
   private static let warning = open(
     ["pointer", "code", "detail"], [("pointer", text), ("code", text), ("detail", text)])
-  private static let accepted = open(
-    ["id", "state", "targets", "warnings"],
-    [
-      ("id", text), ("state", words(MessageState.allCases.map(\.rawValue))), ("targets", count),
-      ("starts_at", time), ("starts_at_zone", text), ("replay_of", text), ("next_after", text),
-      ("warnings", list("Warning")),
-    ])
+  private static let accepted = open(["id", "state", "targets", "warnings"], acceptedFields)
+  private static let completed = open(
+    ["id", "state", "targets", "warnings", "report"], acceptedFields + [("report", .reference("MessageReport"))])
+  private static let acceptedFields: [(String, JSONValue)] = [
+    ("id", text), ("state", words(MessageState.allCases.map(\.rawValue))), ("targets", count),
+    ("starts_at", time), ("starts_at_zone", text), ("replay_of", text), ("next_after", text),
+    ("warnings", list("Warning")),
+  ]
   private static let report = open(
     ["id", "kind", "state", "accepted_at", "targets", "progress", "outcomes", "counts"],
     [

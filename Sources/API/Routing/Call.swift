@@ -24,6 +24,8 @@ final class Call {
   let suggestions = SuggestionBudget()
   let notices = NoticeBudget()
   let attributes = KnownAttributes()
+  /// What it has stored, whose outcome it may wait for.
+  private(set) var sent: AcceptedMessage?
 
   init(
     request: HTTPServerRequest, parameters: [String], key: APIKey?, now: WallTime, allowance: Allowance? = nil,
@@ -48,6 +50,12 @@ final class Call {
 
   /// True if the key may do `scope`.
   func may(_ scope: Scope) -> Bool { key?.may(scope) == true }
+
+  /// The answer to a send that is stored, and may be waited for.
+  func accepted(_ message: AcceptedMessage) -> HTTPServerResponse {
+    sent = message
+    return Answer.accepted(message)
+  }
 
   /// Takes tokens before something is done, or throws what the client is told.
   func take(_ use: LimitedUse, _ count: Int) async throws(Problem) {

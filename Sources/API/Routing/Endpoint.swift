@@ -46,6 +46,8 @@ package final class Endpoint: Sendable {
     case match
     /// `Fanfare-Identity`.
     case identity
+    /// `Prefer: wait=5`.
+    case prefer
   }
 
   /// An answer that is no problem.

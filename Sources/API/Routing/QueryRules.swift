@@ -53,6 +53,9 @@ struct QueryRules {
     case "limit": Whole.read(value, in: 1...1_000) == nil ? "`limit` must be a whole number of 1…1000" : nil
     case "hours":
       Whole.read(value, in: ActivityCalls.hours) == nil ? "`hours` must be a whole number of 1…48" : nil
+    case "wait":
+      WantedWait.seconds(ofQuery: value) == nil
+        ? "`wait` must be a whole number of seconds, 1…\(WantedWait.longest); nothing was done" : nil
     case "dry_run", "dead", "keep_missing":
       ["true", "false"].contains(value) ? nil : "`\(name)` must be true or false; nothing was done"
     case "from", "to":

@@ -93,6 +93,12 @@ extension Service {
     await parse(call, permit.endpoint)
     if permit.endpoint.refusesFields { try Self.refuseFields(call, permit.endpoint) }
     var response = try await carryOut(permit.endpoint, call)
+    if let sent = call.sent, let wait = WantedWait(request) {
+      // It has its own bounds, and takes no place of others meanwhile. The audit has the send already.
+      requestsAtWork -= 1
+      defer { requestsAtWork += 1 }
+      if let answer = await waits.answer(sent, wait, call) { response = answer }
+    }
     let fields = allowance.fields
     if !fields.isEmpty { response.headers += fields }
     return response

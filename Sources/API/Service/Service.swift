@@ -25,6 +25,7 @@ package final class Service {
   var lookUpsAtWork = 0
   /// Requests that are being answered, without those of open endpoints.
   var requestsAtWork = 0
+  let waits: OutcomeWaits
   let bodies = LargeBodies()
   private let channels: BroadcastChannels
   private(set) var pages: (any WebPages)?
@@ -41,6 +42,7 @@ package final class Service {
     self.settings = settings
     self.log = log
     counts = ServiceCounts(metrics)
+    waits = OutcomeWaits(loop: loop, store: store)
     turnedAway = Refusals(metrics, log)
     failedKeys = AddressAllowance(burst: settings.failedKeysPerAddress)
     configuration = AdoptedConfiguration(
@@ -111,6 +113,7 @@ package final class Service {
 
   /// Stops accepting, answers what is at work.
   package func stop() async {
+    waits.stop()
     await server?.stop()
     await auditor.stop()
     server = nil

@@ -30,6 +30,30 @@ extension Journeys {
     try await gateway.metricsAgreeWithReports()
   }
 
+  @Test("a send that waits is answered with the outcomes; its repeat and the send of a draft too")
+  func sendThatWaits() async throws {
+    let world = try await World()
+    let gateway = try await world.gateway()
+    let targets = Tokens.targets("apns", [Tokens.apns(1)]) + "," + Tokens.targets("fcm", [Tokens.fcm(1)])
+    let message = #"{"to":{"tokens":[\#(targets)]},"kind":"alert","notification":{"body":"Now"}}"#
+    let headers = [Header("prefer", "wait=10"), Header("idempotency-key", "now")]
+    func isAccepted(_ answer: Client.Answer) -> Bool {
+      let report = answer.json["report"]
+      return answer.status == 200 && answer.header("preference-applied") == "wait=10"
+        && report?["state"]?.string == "completed" && report?["outcomes"]?["accepted"] == .integer(2)
+    }
+    let first = try await gateway.client.post("/v1/messages", message, headers: headers)
+    #expect(isAccepted(first), "\(first.text)")
+    let again = try await gateway.client.post("/v1/messages", message, headers: headers)
+    #expect(isAccepted(again) && again.json["id"] == first.json["id"], "\(again.text)")
+    let draft = try await gateway.client.post("/v1/drafts", #"{"message":\#(message)}"#)
+    let send = "/v1/drafts/\(draft.json["id"]?.string ?? "?")/send"
+    let sent = try await gateway.client.call("POST", send, headers: [Header("prefer", "wait=10")])
+    #expect(isAccepted(sent), "\(sent.text)")
+    #expect(try await world.sandbox.log().filter(\.accepted).count == 4)
+    try await gateway.metricsAgreeWithReports()
+  }
+
   @Test("each retry class ends in one accepted delivery, with its attempts told")
   func retryClasses() async throws {
     let world = try await World()
