@@ -93,7 +93,7 @@ struct SendPage: PageSet {
   private func message(_ draft: JSONValue, _ form: ComposeForm, _ html: inout HTML) {
     html.section("message", texts[.theMessage]) { html in
       html.element("dl", [.class("facts")]) { html in
-        html.fact(texts[.kind], form.kind)
+        html.fact(texts[.kind], texts.word(KindWords.all, form.kind))
         for words in form.words where !words.isEmpty {
           html.fact(words.language.isEmpty ? texts[.everybodysWords] : words.language) { html in
             text(words.title, words.subtitle, words.body, &html)
