@@ -174,7 +174,7 @@ final class MessageAcceptor {
 }
 
 extension MessageReport {
-  /// It has started, and goes to a few listed targets.
+  /// It has started, and goes to a few targets.
   fileprivate var isSmall: Bool {
     state != .scheduled && labels.expression == nil && total <= OutcomeWaits.mostTargets
   }

@@ -124,8 +124,8 @@ extension Notice {
   /// `wait` with what no request waits for.
   static let ofWaitInVain = Notice(
     pointer: "", code: notWaited,
-    detail: "the answer does not wait: `wait` is for messages to at most \(OutcomeWaits.mostTargets) listed targets "
-      + "that start at once. Read the outcome with GET /v1/messages/{id}")
+    detail: "the answer does not wait: `wait` is for messages to at most \(OutcomeWaits.mostTargets) targets that "
+      + "start at once. Read the outcome with GET /v1/messages/{id}")
 
   static let ofWaitInDryRun = Notice(
     pointer: "", code: notWaited, detail: "`wait` has no effect on a dry run: nothing is sent")

@@ -121,7 +121,7 @@ struct AcceptedMessage {
   var replayOf: MessageID?
   /// Of a replay that took only a part: where the next one begins.
   var nextAfter: String?
-  /// To a few listed targets, and it starts at once: its outcome may come while its sender waits.
+  /// To a few targets, and it starts at once: its outcome may come while its sender waits.
   var mayBeAwaited = false
 
   init(

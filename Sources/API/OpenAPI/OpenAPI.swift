@@ -197,7 +197,7 @@ package enum OpenAPI {
             "description",
             .string(
               "`wait=5` (RFC 7240): the request waits so many seconds, at most \(WantedWait.longest), for the end of a "
-                + "message to at most \(OutcomeWaits.mostTargets) listed targets that starts at once. If it is completed in "
+                + "message to at most \(OutcomeWaits.mostTargets) targets that starts at once. If it is completed in "
                 + "time, the answer is 200 with its report and `Preference-Applied`, otherwise 202.")
           ), ("example", "wait=5"),
         ]))
