@@ -43,6 +43,9 @@ extension Console {
         html.element("p") { $0.element("a", [.href(Link("campaigns"))], texts[.allCampaigns]) }
       }
       health.write(credentials: status, &html)
+      let gateway = GatewayPanel(texts: texts)
+      if let workers = readiness["workers"]?.array, !workers.isEmpty { gateway.write(workers: workers, &html) }
+      if case .success(let document) = status, let facts = document["redis"] { gateway.write(redis: facts, &html) }
     }
   }
 
