@@ -35,12 +35,17 @@ const showTimes = (root = document) => {
     if (Number.isNaN(time)) continue;
     const seconds = Math.round((time - Date.now()) / 1000);
     const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? units.at(-1);
-    const text = relative.format(Math.trunc(seconds / size), unit);
+    const text = relative.format(Math.round(seconds / size), unit);
     if (element.textContent !== text) element.textContent = text;
     element.title = exact.format(time);
   }
 };
 showTimes();
+for (const element of all("[data-zone-here]")) {
+  const named = new Intl.DateTimeFormat(language, { timeZoneName: "longOffset" }).formatToParts().find((part) => part.type === "timeZoneName");
+  element.textContent = element.dataset.zoneHere.replace("%1", `${Intl.DateTimeFormat().resolvedOptions().timeZone} (${named?.value ?? "UTC"})`);
+  element.hidden = false;
+}
 setInterval(() => {
   if (!document.hidden && !held(document.body, true)) showTimes();
 }, 20_000);

@@ -58,7 +58,7 @@ enum AudienceReach {
   /// The figure in one sentence.
   static func line(_ forecast: JSONValue, _ texts: Texts, _ html: inout HTML) {
     html.element("p", [.class("line")]) { html in
-      html.element("strong", texts(.reachLine, texts.number(number(forecast["would_be_sent"]))))
+      html.element("strong", texts.counted(number(forecast["would_be_sent"]), .reachLineOne, .reachLine))
       html.text(" " + texts(.reachOf, texts.number(number(forecast["device_count"]))))
     }
   }

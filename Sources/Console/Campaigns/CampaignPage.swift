@@ -83,9 +83,8 @@ struct CampaignPages: PageSet {
   private func outcomes(of campaign: Campaign, _ live: Int?, _ html: inout HTML) {
     html.section("funnel", texts[.funnel], live: live) { html in
       CampaignParts.reached(campaign, texts, &html)
-      html.element("h3", [.id("ends")], texts[.outcome])
       html.table(
-        labelledBy: "ends", [(texts[.outcome], false), (texts[.count], true), (texts[.share], true)]
+        labelledBy: "funnel-heading", [(texts[.outcome], false), (texts[.count], true), (texts[.share], true)]
       ) { html in
         for (part, count) in campaign.parts {
           html.element("tr") { html in

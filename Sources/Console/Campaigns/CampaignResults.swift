@@ -124,7 +124,7 @@ enum CampaignParts {
   static func reached(_ campaign: Campaign, _ texts: Texts, _ html: inout HTML) {
     html.element("dl", [.class("figures")]) { html in
       let accepted = campaign.outcomes["accepted"] ?? 0
-      for (word, count) in [(Word.targets, campaign.targets), (.ended, campaign.final), (.outcomeAccepted, accepted)] {
+      for (word, count) in [(Word.targets, campaign.targets), (.ended, campaign.final), (.takenByProvider, accepted)] {
         html.element("div") { html in
           html.element("dt", texts[word])
           html.element("dd", texts.number(count))

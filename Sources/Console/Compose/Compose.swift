@@ -188,6 +188,7 @@ struct ComposePages: PageSet {
         html.element("div", [.class("actions")]) { html in
           html.element(
             "button", [.set(.form, "compose"), .set(.name, "act"), .set(.value, "save")], texts[.saveDraft])
+          html.element("a", [.class("button"), .href(Link("drafts"))], texts[.drafts])
         }
       }
       FormFields(texts, faults).summary(faults, &html)

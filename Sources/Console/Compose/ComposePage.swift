@@ -227,7 +227,9 @@ struct ComposePage {
         html.element("button", [.class("primary"), .set(.name, "act"), .set(.value, "continue")]) { html in
           check.writeButton(texts, &html)
         }
-        html.element("button", [.set(.name, "act"), .set(.value, "check")], texts[.checkNow])
+        for (act, word) in [("save", Word.saveDraft), ("check", .checkNow)] {
+          html.element("button", [.set(.name, "act"), .set(.value, act)], texts[word])
+        }
       }
       html.element("p", [.class("actions")]) { html in
         guard !lists.names.isEmpty else {

@@ -44,7 +44,7 @@ struct DraftPages: PageSet {
         html.element("span", [.class("state"), .data(.state, style)], texts[word])
       }
       html.element("td") { html in
-        html.element("a", [.href(Link("drafts", id, "send"))], texts[.send])
+        html.element("a", [.href(Link("drafts", id, "send"))], texts[visitor.may(.send) ? .send : .review])
         guard visitor.mayWrite else { return }
         html.text(" ")
         Frame.form(visitor, Link("drafts", id, "duplicate"), &html) { html in

@@ -64,7 +64,9 @@ struct ScheduleFields {
 
   private func quietHours(_ html: inout HTML) {
     html.element("div", [.class("pair aside of-quiet")]) { html in
-      for (name, label, value) in [("quiet_from", Word.from, form.quietFrom), ("quiet_to", .to, form.quietTo)] {
+      for (name, label, value) in [
+        ("quiet_from", Word.quietFrom, form.quietFrom), ("quiet_to", .quietUntil, form.quietTo),
+      ] {
         fields.input(.init(name: name, label: texts[label], value: value, type: "time"), &html)
       }
       fields.select(

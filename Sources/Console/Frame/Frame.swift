@@ -41,7 +41,10 @@ enum Frame {
         main(&html)
         html.element("footer", [.class("quiet small")]) { html in
           html.element("noscript") { $0.element("p", texts[.timeZone]) }
-          form(visitor, Link("sign-out-everywhere"), &html) { $0.element("button", texts[.signOutEverywhere]) }
+          html.element("p", [.data(.zoneHere, texts[.zoneHere]), .flag(.hidden)], "")
+          form(visitor, Link("sign-out-everywhere"), &html) {
+            $0.element("button", [.class("plainly")], texts[.signOutEverywhere])
+          }
         }
       }
     }

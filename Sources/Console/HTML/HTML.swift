@@ -207,6 +207,7 @@ enum DataAttribute: String {
   case upload, wait
   case tooLarge = "too-large"
   case waitState = "wait-state"
+  case zoneHere = "zone-here"
 
   // The composer.
   case check, empty, scripted, number, most, builder, tags, workshop, join, blocks, add, of, text, kind, not, sign,

@@ -68,7 +68,7 @@ extension Console {
     html.table(
       labelledBy: heading,
       [
-        (texts[.name], false), (texts[.state], false), (texts[.targets], true), (texts[.outcomeAccepted], true),
+        (texts[.name], false), (texts[.state], false), (texts[.targets], true), (texts[.takenShort], true),
         (texts[.failed], true), (texts[.acceptedAt], false),
       ]
     ) { html in

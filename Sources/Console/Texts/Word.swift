@@ -47,7 +47,8 @@ enum Word: String, CaseIterable {
   // Compose.
   case compose, newMessage, drafts, draftName, alertSeen, backgroundUnseen, whatItSays, everybodysWords,
     anotherLanguage,
-    title, subtitle, body, addLanguage, addVariant, kindHides, languageTwice, timeBelow, about, waitQuiet,
+    title, subtitle, body, addLanguage, addVariant, quietFrom, quietUntil, takenShort, takenByProvider, zoneHere,
+    reachLineOne, review, kindHides, languageTwice, timeBelow, about, waitQuiet,
     sentenceWaiting, pressAgain, draftGone, acceptedOnly, noSuchTime, wholeMessage, deleteListLead, sentenceToOne,
     sentenceLeftOutOne, goOnWithOne, sendToOne,
     scheduleToOne, anotherVariant, beforeItCanGo, whatATapDoes, tapOpens, picture,
