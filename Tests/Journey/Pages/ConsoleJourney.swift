@@ -66,6 +66,10 @@ extension Journeys {
     #expect(told["axe"] == .array([]), "\(told)")
     #expect(told["console"] == .array([]), "\(told)")
     #expect(told["hosts"]?.array?.count == 1, "only this gateway was asked: \(told)")
+    // A campaign pauses within a second; this bound holds on a slow machine too.
+    let pause: Double? = if case .double(let seconds)? = told["pause_seconds"] { seconds } else { nil }
+    print("console: paused after \(pause.map { "\($0)" } ?? "?") s")
+    #expect((pause ?? .infinity) <= 3, "\(told)")
     #expect((told["bytes"]?.integer ?? .max) <= 150_000, "\(told)")
   }
 }
