@@ -1,4 +1,6 @@
-"""Tags with undo, a token that finds its device. Needs `known["user"]` with a device whose token is `known["token"]`, of FCM."""
+"""Tags with undo, a token that finds its device, texts that would be HTML. Needs `known["user"]` with a device whose token is
+`known["token"]`, of FCM; and a device `known["device"]` with a tag and an attribute of the same name, whose value is
+`known["attribute"]`."""
 
 
 def run(browsing, page, known):
@@ -34,3 +36,18 @@ def run(browsing, page, known):
         page.click("#by-token button")
         page.wait_for_selector(".timeline")
         browsing.expect(known["token"] not in page.url, "a token is in no address")
+    if "device" in known:
+        hostile(browsing, page, known["device"], known["attribute"])
+
+
+def hostile(browsing, page, device, attribute):
+    page.goto(browsing.base + "/console")
+    page.fill("#search", device)
+    page.press("#search", "Enter")
+    page.wait_for_selector("#attributes")
+    for place, text in (("h1", device), ("#attributes dt", device), ("#attributes dd", attribute)):
+        browsing.expect(page.locator(place).first.text_content() == text, f"{place} shows the text: {page.inner_text(place)}")
+    tag = page.locator("#tags li").first.text_content()
+    browsing.expect(tag.startswith(device), "so does the tag: " + tag)
+    browsing.expect(page.locator("b").count() == 0, "no text of a device becomes an element")
+    browsing.look(page, "hostile-device")

@@ -10,6 +10,11 @@ extension Journeys {
     #"<script>alert(1)</script>"#, #""><img src=x onerror=alert(2)>"#, "\u{202E}drawkcab", "Sale 🎉 & 'more'",
   ]
 
+  /// Marks of HTML, and no other: what a device may be called, have as a tag, and know of its user.
+  private static let hostileDevice = #"<b>&"'"#
+  /// As long as an attribute may be.
+  private static let hostileAttribute = hostileDevice + String(repeating: "x", count: 1_024 - hostileDevice.utf8.count)
+
   @Test(
     "the console, driven in a browser: signing in, a live campaign paused and resumed, a device's messages, roles, forged forms, both themes"
   )
@@ -32,6 +37,14 @@ extension Journeys {
       ])
       _ = try await gateway.completed(try await gateway.send(String(decoding: message.encoded, as: UTF8.self)))
     }
+    let hostile = JSONValue.object([
+      JSONMember("provider", .string("fcm")), JSONMember("token", .string(Tokens.fcm(700))),
+      JSONMember("tags", .array([.string(Self.hostileDevice)])),
+      JSONMember("attributes", .object([JSONMember(Self.hostileDevice, .string(Self.hostileAttribute))])),
+    ])
+    let registered = try await gateway.client.put(
+      "/v1/devices/%3Cb%3E%26%22%27", String(decoding: hostile.encoded, as: UTF8.self))
+    #expect(registered.status == 201, "\(registered.text)")
     let lines = (100..<600).map { #"{"id":"d\#($0)","provider":"fcm","token":"\#(Tokens.fcm($0))","tags":["slow"]}"# }
     let imported = try await gateway.client.post(
       "/v1/devices/bulk", lines.joined(separator: "\n"), headers: [Header("content-type", "application/x-ndjson")])
@@ -55,7 +68,8 @@ extension Journeys {
       ("admin", .string(try #require(gateway.client.key))), ("viewer", .string(viewer.secret)),
       ("author", .string(author.secret)), ("sender", .string(sender.secret)),
       ("leaving", .string(leaving.secret)), ("leaving_id", .string(leaving.id)), ("user", .string("person 1")),
-      ("token", .string(Tokens.fcm(1))),
+      ("token", .string(Tokens.fcm(1))), ("device", .string(Self.hostileDevice)),
+      ("attribute", .string(Self.hostileAttribute)),
       ("campaign", .string(campaign)), ("names", .array(Self.hostileNames.map { .string($0) })),
     ]
     let file = world.directory.file("console.json")
@@ -66,6 +80,10 @@ extension Journeys {
     #expect(told["axe"] == .array([]), "\(told)")
     #expect(told["console"] == .array([]), "\(told)")
     #expect(told["hosts"]?.array?.count == 1, "only this gateway was asked: \(told)")
+    // A campaign pauses within a second; this bound holds on a slow machine too.
+    let pause: Double? = if case .double(let seconds)? = told["pause_seconds"] { seconds } else { nil }
+    print("console: paused after \(pause.map { "\($0)" } ?? "?") s")
+    #expect((pause ?? .infinity) <= 3, "\(told)")
     #expect((told["bytes"]?.integer ?? .max) <= 150_000, "\(told)")
   }
 }
