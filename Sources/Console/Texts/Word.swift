@@ -42,7 +42,8 @@ enum Word: String, CaseIterable {
   case health, attention, noWorkers, healthReady, healthUnavailable, workers, worker, host, partitions, heartbeat,
     prunes,
     prunesLead, prunesNone, held, applyPrunes, discardPrunes, audit, auditLead, who, what, object,
-    onlyAdmin, noAudit
+    onlyAdmin, noAudit, prunesShare, prunesNormal, prunesSamples, prunesApplyNumber, prunesApplyLead, prunesApplied,
+    prunesUndo, prunesUndone
 
   // Compose.
   case compose, newMessage, drafts, draftName, alertSeen, backgroundUnseen, whatItSays, everybodysWords,
