@@ -131,5 +131,6 @@ enum Word: String, CaseIterable {
   case searchByID, searchByToken, tokenHint, tokenUnknown, devicesDeleted, user, userTagsLead, userNoDevices,
     userDelete, userDeleteLead, deviceDelete, deviceDeleteLead, deleteButton, tagAdd, tagAddButton, tagRemove, tagAdded,
     tagRemoved, tagUndoAdd, tagUndoRemove, notifications, notificationsOn, notificationsOff, allowed, appVersion,
-    deviceZone, tokenKind, tokenEnvironment, bundleID, activityToken, liveActivity, goneSince, goneBy, nextAttempt
+    deviceZone, tokenKind, tokenEnvironment, bundleID, activityToken, liveActivity, goneSince, goneBy, nextAttempt,
+    receiptsOnly, wholeToken, userTimeline, userTimelineEmpty, userTimelinePart, userTimelineGoesOn
 }
