@@ -11,9 +11,11 @@ extension Console {
     let status = await visitor.get("v1", "status")
     let isAdmin = visitor.may(.admin)
     var (prunes, audit): (Result<JSONValue, ToldProblem>?, Result<JSONValue, ToldProblem>?)
+    var names = KeyNames()
     if isAdmin {
       prunes = await visitor.get("v1", "prunes")
       audit = await visitor.get("v1", "audit", query: [("limit", "20")])
+      names = await KeyNames.known(to: visitor)
     }
     return Frame.page(visitor, title: texts[.operations], section: .operations) { html in
       html.head(texts[.operations], texts, isLive: true)
@@ -37,7 +39,7 @@ extension Console {
       }
       guard isAdmin else { return html.element("p", [.class("quiet")], texts[.onlyAdmin]) }
       if let prunes { PrunePanel(visitor: visitor).write(prunes, &html) }
-      if let audit { AuditPanel(texts: texts).write(audit, &html) }
+      if let audit { AuditPanel(texts: texts, names: names).write(audit, &html) }
     }
   }
 

@@ -104,6 +104,13 @@ enum Word: String, CaseIterable {
     auditEntries,
     auditKey, auditNone, auditGoesOn, actDone, actRefused, actFailed, actBegun, actUnknown
 
+  // What the audit trail has.
+  case didSendMessage, didSendMessages, didSendDraft, didCreateDraft, didReplaceDraft, didApproveDraft, didTestDraft,
+    didDuplicateDraft, didDeleteDraft, didPauseMessage, didResumeMessage, didCancelMessage, didRescheduleMessage,
+    didReplayMessage, didCreateKey, didChangeKey, didRotateKey, didRevokeKey, didPutAudience, didDeleteAudience,
+    didDeleteDevice, didDeleteUser, didApplyPrunes, didDiscardPrunes, didUndoPrunes, didExportDevices, didTimeline,
+    didListDeliveries, didListMessages, didListAudit, didListKeys, didListAudiences, didListTags, didListDrafts
+
   // Activity and credentials.
   case credentials, activity, activityTotal, activityMost, noActivity, perHour, perSecond, asTable, hour, all,
     credential,
