@@ -123,6 +123,8 @@ extension PruneReview {
     writer.beginObject()
     writer.member("credential", credential.rawValue)
     writer.member("held", held)
+    // What is carried out bears these times: an undo asks for them.
+    writer.member("earliest_dead_at", earliest?.rfc3339)
     writer.member("waiting_count", waiting.values.reduce(0, +))
     if unreadable > 0 { writer.member("unreadable", unreadable) }
     writer.member("normal_share", JSONValue.double(norm.seen > 0 ? norm.dead / norm.seen : 0))

@@ -8,7 +8,9 @@ extension OpenAPIAnswers {
   static let pruneReview = open(
     ["credential", "held", "waiting_count", "normal_share", "seen", "dead", "reasons", "waiting_reasons", "samples"],
     [
-      ("credential", text), ("held", count), ("waiting_count", count), ("unreadable", count), ("normal_share", number),
+      ("credential", text), ("held", count), ("earliest_dead_at", time), ("waiting_count", count),
+      ("unreadable", count),
+      ("normal_share", number),
       ("seen", count), ("dead", count),
       (
         "brake",

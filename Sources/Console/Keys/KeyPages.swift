@@ -72,7 +72,7 @@ struct KeyPages: PageSet {
             if key.id == visitor.key.id { html.element("p", texts[.keyYours]) }
           }
           html.element("td") { key.state(now, texts, &$0) }
-          html.element("td", key.scopes.map { texts.word(ScopeWords.all, $0) }.joined(separator: ", "))
+          html.element("td", key.rights(texts))
           html.element("td") { html in
             if key.lastUsed == nil { html.text(texts[.never]) } else { html.time(key.lastUsed) }
           }
@@ -118,7 +118,7 @@ struct KeyPages: PageSet {
   private func facts(_ key: ListedKey, _ html: inout HTML) {
     html.section("details", texts[.details]) { html in
       html.element("dl", [.class("facts")]) { html in
-        html.fact(texts[.scopes], key.scopes.map { texts.word(ScopeWords.all, $0) }.joined(separator: ", "))
+        html.fact(texts[.scopes], key.rights(texts))
         html.fact(
           texts[.keyAddresses], key.addresses.isEmpty ? texts[.everywhere] : key.addresses.joined(separator: ", "))
         html.fact(texts[.keyCreated]) { $0.time(key.created) }
@@ -187,6 +187,12 @@ enum ScopeWords {
 }
 
 extension ListedKey {
+  /// What it may do. `admin` covers all else, so that nothing is said beside it.
+  func rights(_ texts: Texts) -> String {
+    let told = scopes.contains("admin") ? ["admin"] : scopes
+    return told.map { texts.word(ScopeWords.all, $0) }.joined(separator: " · ")
+  }
+
   func state(_ now: WallTime, _ texts: Texts, _ html: inout HTML) {
     let (style, word): (String, Word) =
       has(ended: now) ? ("cancelled", .keyEnded) : isRotating(now) ? ("waiting", .keyRotating) : ("done", .active)

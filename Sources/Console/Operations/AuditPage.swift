@@ -20,10 +20,13 @@ struct AuditPage: PageSet {
     let answer = await visitor.get(
       "v1", "audit", query: query + [("limit", Self.perPage), ("cursor", visit.query("cursor"))])
     var problem: ToldProblem?
+    var names = KeyNames()
     if case .failure(let found) = answer {
       // What was typed stays, beside what is wrong with it; who may not look sees no filter.
       guard [400, 422].contains(found.status) else { return console.refusal(found, visitor, section: .operations) }
       problem = found
+    } else {
+      names = await KeyNames.known(to: visitor)
     }
     return Frame.page(
       visitor, title: texts[.audit], section: .operations, status: problem?.status ?? 200
@@ -40,7 +43,7 @@ struct AuditPage: PageSet {
           let word: Word = next != nil ? .auditGoesOn : kept.isEmpty ? .noAudit : .auditNone
           html.element("p", [.class("empty")], texts[word])
         } else {
-          Self.table(entries, "list-heading", texts, &html)
+          Self.table(entries, "list-heading", names, texts, &html)
         }
         html.pages(["audit"], kept, next, isFirst: visit.query("cursor").isEmpty, texts)
       }
@@ -59,7 +62,8 @@ struct AuditPage: PageSet {
           let chosen = visit.query("operation")
           for name in Service.auditedOperations + (Service.auditedOperations.contains(chosen) ? [] : [chosen])
           where !name.isEmpty {
-            html.element("option", [.set(.value, name), .flag(.selected, name == chosen)], name)
+            let shown = OperationWords.all[name].map { texts[$0] + " · " + name } ?? name
+            html.element("option", [.set(.value, name), .flag(.selected, name == chosen)], shown)
           }
         }
         html.fault(of: "operation", fault)
@@ -109,7 +113,9 @@ enum AuditWords {
 
 extension AuditPage {
   /// Entries of the audit trail, a line each.
-  static func table(_ entries: [JSONValue], _ heading: String, _ texts: Texts, _ html: inout HTML) {
+  static func table(
+    _ entries: [JSONValue], _ heading: String, _ names: KeyNames, _ texts: Texts, _ html: inout HTML
+  ) {
     html.table(
       labelledBy: heading,
       [
@@ -120,9 +126,12 @@ extension AuditPage {
       for entry in entries {
         html.element("tr") { html in
           html.element("td") { $0.time(entry["ended_at"]?.string ?? entry["began_at"]?.string) }
-          let who = [entry["key"]?.string ?? entry["user"]?.string, entry["address"]?.string]
-          html.element("td", who.compactMap { $0 }.joined(separator: " · "))
-          html.element("th", [.set(.scope, "row")], entry["operation"]?.string ?? "")
+          html.element("td") { who(entry, names, &$0) }
+          html.element("th", [.set(.scope, "row")]) { html in
+            let operation = entry["operation"]?.string ?? ""
+            html.text(texts.word(OperationWords.all, operation))
+            if OperationWords.all[operation] != nil { html.element("p") { $0.element("code", operation) } }
+          }
           html.element("td") { html in
             html.text(entry["object"]?.string ?? entry["created_id"]?.string ?? "")
             if let query = entry["query"]?.string, !query.isEmpty { html.element("p") { $0.element("code", query) } }
@@ -135,6 +144,17 @@ extension AuditPage {
           }
         }
       }
+    }
+  }
+
+  /// A key by its name, with its id beside it.
+  private static func who(_ entry: JSONValue, _ names: KeyNames, _ html: inout HTML) {
+    let (id, address) = (entry["key"]?.string, entry["address"]?.string)
+    if let id, let name = names.name(of: id) {
+      html.text([name, address].compactMap { $0 }.joined(separator: " · "))
+      html.element("p") { $0.element("code", id) }
+    } else {
+      html.text([id ?? entry["user"]?.string, address].compactMap { $0 }.joined(separator: " · "))
     }
   }
 }

@@ -65,62 +65,7 @@ struct DevicePages: PageSet {
       guard !events.isEmpty else {
         return html.element("p", [.class("empty")], texts[isPartial ? .deliveriesGoOn : .timelineEmpty])
       }
-      html.element("ol", [.class("timeline")]) { html in
-        for event in events {
-          html.element("li") { html in
-            html.time(event["accepted_at"]?.string)
-            html.element("div") { html in self.event(event, &html) }
-          }
-        }
-      }
-    }
-  }
-
-  private func event(_ event: JSONValue, _ html: inout HTML) {
-    html.element("p") { html in
-      html.state(event["state"]?.string ?? "", texts)
-      html.text(" · ")
-      let name = event["name"]?.string ?? ""
-      html.element(
-        "a", [.href(Link("campaigns", event["message"]?.string ?? ""))], name.isEmpty ? texts[.untitled] : name)
-      let words = [
-        event["kind"]?.string.map { texts.word(KindWords.all, $0) }, event["provider"]?.string,
-        event["variant"]?.string,
-      ]
-      for word in words.compactMap({ $0 }) where !word.isEmpty { html.text(" · " + word) }
-    }
-    if let reason = event["reason"]?.string {
-      html.element("p") { html in
-        html.text(texts[.whyNot] + ": ")
-        if let known = ReasonTexts.of(reason) { html.text(texts[known.word] + " ") }
-        html.element("q", [.class("answer")], reason)
-      }
-    }
-    if let next = event["next_attempt_at"]?.string {
-      html.element("p") { html in
-        html.text(texts[.nextAttempt] + " ")
-        html.time(next)
-      }
-    }
-    attempts(event["attempts"]?.array ?? [], Int(clamping: event["attempts_omitted"]?.integer ?? 0), &html)
-  }
-
-  private func attempts(_ attempts: [JSONValue], _ omitted: Int, _ html: inout HTML) {
-    guard !attempts.isEmpty else { return }
-    html.element("details") { html in
-      html.element("summary", texts[.attempts] + ": " + texts.number(attempts.count &+ omitted))
-      html.element("ol") { html in
-        for attempt in attempts {
-          html.element("li") { html in
-            html.time(attempt["attempted_at"]?.string)
-            html.text(" ")
-            let words = [
-              attempt["verdict"]?.string, attempt["http_status"]?.integer.map { String($0) }, attempt["reason"]?.string,
-            ]
-            html.element("q", [.class("answer")], words.compactMap { $0 }.joined(separator: " "))
-          }
-        }
-      }
+      DeviceEvents(texts: texts).list(events.map { DeviceEvents.Event(value: $0) }, &html)
     }
   }
 
@@ -137,10 +82,12 @@ struct DevicePages: PageSet {
         for (word, name) in [
           (Word.provider, "provider"), (.platform, "platform"), (.appVersion, "app_version"),
           (.language, "language"), (.deviceZone, "tz"), (.tokenKind, "token_kind"),
-          (.tokenEnvironment, "environment"), (.bundleID, "bundle_id"), (.token, "token"),
-          (.activityToken, "live_activity_token"), (.liveActivity, "activity_id"),
+          (.tokenEnvironment, "environment"), (.bundleID, "bundle_id"), (.liveActivity, "activity_id"),
         ] {
           html.fact(texts[word], device[name]?.string)
+        }
+        for (word, name) in [(Word.token, "token"), (.activityToken, "live_activity_token")] {
+          if let token = device[name]?.string, !token.isEmpty { html.fact(texts[word]) { $0.secret(token, texts) } }
         }
         html.fact(texts[.registered]) { $0.time(device["registered_at"]?.string) }
         if let seen = device["last_seen_at"]?.string { html.fact(texts[.lastSeen]) { $0.time(seen) } }
@@ -193,5 +140,28 @@ struct DevicePages: PageSet {
     case .failure(let problem): return await page(id, refused: problem)
     case .success: return console.redirect(Link(parts: ["people"], query: [("deleted", "1")]))
     }
+  }
+}
+
+extension HTML {
+  /// A token, which is as good as a key to one device: its ends, and the whole for whoever asks.
+  mutating func secret(_ token: String, _ texts: Texts) {
+    element("code", ShortToken.of(token))
+    element("details") { html in
+      html.element("summary", texts[.wholeToken])
+      html.element("p") { $0.element("code", token) }
+    }
+  }
+}
+
+/// Enough of a token to tell it from others, and too little to use it.
+enum ShortToken {
+  private static let (first, last) = (8, 4)
+
+  /// Of a short one nothing: its ends would be half of it.
+  static func of(_ token: String) -> String {
+    let scalars = token.unicodeScalars
+    guard scalars.count >= 2 * (first + last) else { return "…" }
+    return String(scalars.prefix(first)) + "…" + String(scalars.suffix(last))
   }
 }

@@ -43,7 +43,7 @@ struct PeoplePages: PageSet {
     guard !Router.words.contains(wanted) else { return nobody(wanted) }
     if wanted.hasPrefix("msg_") { return console.redirect(Link("campaigns", wanted)) }
     switch await visitor.get("v1", "users", wanted) {
-    case .success(let user): return person(user)
+    case .success(let user): return await person(user)
     case .failure(let problem) where !problem.isAbsence:
       return console.refusal(problem, visitor, section: .people)
     case .failure: break
@@ -134,9 +134,10 @@ struct PeoplePages: PageSet {
 
   // MARK: A user
 
-  private func person(_ user: JSONValue, refused: ToldProblem? = nil) -> HTTPServerResponse {
+  private func person(_ user: JSONValue, refused: ToldProblem? = nil) async -> HTTPServerResponse {
     let name = user["user"]?.string ?? ""
     let devices = user["devices"]?.array ?? []
+    let timeline = await UserTimeline(of: devices, visitor)
     let isWrong = visit.query(Confirmation.field) == Confirmation.wrong
     let page = Frame.page(
       visitor, title: texts(.personTitle, name), section: .people, status: refused?.status ?? 200
@@ -149,6 +150,7 @@ struct PeoplePages: PageSet {
       let forms = TagForms(visitor: visitor, action: Link("people", "tags"), user: name)
       forms.undo(tags, &html)
       html.section("devices", texts[.devices]) { table(devices, &$0) }
+      if !devices.isEmpty { timeline.write(texts, &html) }
       html.section("tags", texts[.userTags]) { html in
         html.element("p", [.class("quiet")], texts[.userTagsLead])
         forms.list(tags, &html)
@@ -196,7 +198,7 @@ struct PeoplePages: PageSet {
     case .failure(let refusal):
       switch await visitor.get("v1", "users", name) {
       case .failure(let problem): return console.refusal(problem, visitor, section: .people)
-      case .success(let user): return person(user, refused: refusal)
+      case .success(let user): return await person(user, refused: refusal)
       }
     }
   }

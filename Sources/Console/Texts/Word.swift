@@ -42,7 +42,8 @@ enum Word: String, CaseIterable {
   case health, attention, noWorkers, healthReady, healthUnavailable, workers, worker, host, partitions, heartbeat,
     prunes,
     prunesLead, prunesNone, held, applyPrunes, discardPrunes, audit, auditLead, who, what, object,
-    onlyAdmin, noAudit
+    onlyAdmin, noAudit, prunesShare, prunesNormal, prunesSamples, prunesApplyNumber, prunesApplyLead, prunesApplied,
+    prunesUndo, prunesUndone
 
   // Compose.
   case compose, newMessage, drafts, draftName, alertSeen, backgroundUnseen, whatItSays, everybodysWords,
@@ -104,6 +105,13 @@ enum Word: String, CaseIterable {
     auditEntries,
     auditKey, auditNone, auditGoesOn, actDone, actRefused, actFailed, actBegun, actUnknown
 
+  // What the audit trail has.
+  case didSendMessage, didSendMessages, didSendDraft, didCreateDraft, didReplaceDraft, didApproveDraft, didTestDraft,
+    didDuplicateDraft, didDeleteDraft, didPauseMessage, didResumeMessage, didCancelMessage, didRescheduleMessage,
+    didReplayMessage, didCreateKey, didChangeKey, didRotateKey, didRevokeKey, didPutAudience, didDeleteAudience,
+    didDeleteDevice, didDeleteUser, didApplyPrunes, didDiscardPrunes, didUndoPrunes, didExportDevices, didTimeline,
+    didListDeliveries, didListMessages, didListAudit, didListKeys, didListAudiences, didListTags, didListDrafts
+
   // Activity and credentials.
   case credentials, activity, activityTotal, activityMost, noActivity, perHour, perSecond, asTable, hour, all,
     credential,
@@ -131,5 +139,6 @@ enum Word: String, CaseIterable {
   case searchByID, searchByToken, tokenHint, tokenUnknown, devicesDeleted, user, userTagsLead, userNoDevices,
     userDelete, userDeleteLead, deviceDelete, deviceDeleteLead, deleteButton, tagAdd, tagAddButton, tagRemove, tagAdded,
     tagRemoved, tagUndoAdd, tagUndoRemove, notifications, notificationsOn, notificationsOff, allowed, appVersion,
-    deviceZone, tokenKind, tokenEnvironment, bundleID, activityToken, liveActivity, goneSince, goneBy, nextAttempt
+    deviceZone, tokenKind, tokenEnvironment, bundleID, activityToken, liveActivity, goneSince, goneBy, nextAttempt,
+    receiptsOnly, wholeToken, userTimeline, userTimelineEmpty, userTimelinePart, userTimelineGoesOn
 }

@@ -10,6 +10,8 @@ package struct PruneReview: Sendable {
   package var held = 0
   package var reasons: [String: Int] = [:]
   package var sample: [Flush.Prune] = []
+  /// When the provider said the first of all that are held; nil: none is.
+  package var earliest: WallTime?
   /// Entries that could not be read: they prune nothing.
   package var unreadable = 0
 }
@@ -29,7 +31,10 @@ extension PruneBrakes {
       try await forEachHeld(credential, app: app, partition) { prunes, unreadable throws(StoreError) in
         review.held += prunes.count
         review.unreadable += unreadable.count
-        for prune in prunes { review.reasons[prune.reason, default: 0] += 1 }
+        for prune in prunes {
+          review.reasons[prune.reason, default: 0] += 1
+          review.earliest = min(review.earliest ?? prune.at, prune.at)
+        }
         review.sample += prunes.prefix(max(0, sample - review.sample.count))
       }
     }

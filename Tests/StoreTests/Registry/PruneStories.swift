@@ -106,6 +106,7 @@ struct PruneStories {
 
       let review = try await store.pruneBrakes.review(of: Self.ios, app: shop, sample: 3)
       #expect(review.held == 40 && review.reasons == ["Unregistered": 40] && review.sample.count == 3)
+      #expect(review.earliest == WallTime(milliseconds: 9_000))
       #expect(review.brake?.seen == 50 && review.brake?.dead == 40)
       #expect(review.norm == PruneNorm(seen: 0, dead: 0))
       #expect(review.sample.allSatisfy { $0.message == Self.message && $0.token == "t-\($0.device.rawValue)" })
