@@ -4,7 +4,7 @@ import Testing
 @testable import Console
 
 @Suite("What the audit trail and the keys are called")
-struct AuditTests {
+struct AuditPageTests {
   private func key(_ id: String, _ name: String, _ scopes: [String] = []) -> JSONValue {
     .object([
       JSONMember("id", .string(id)), JSONMember("name", .string(name)),
