@@ -34,7 +34,7 @@ final class MessageAcceptor {
   }
 
   private func checkApproval(_ prepared: PreparedMessage, _ call: Call) throws(Problem) {
-    guard let rule = configuration.apps[call.app]?.approval, !prepared.isSeenByTwo else { return }
+    guard let rule = configuration.found(call.app)?.approval, !prepared.isSeenByTwo else { return }
     // A test list names a few people.
     if prepared.submission.testOf != nil, prepared.count <= TestRecipients.maximum { return }
     let devices = prepared.isCountedElsewhere(configuration.tokenRules) ? nil : prepared.count

@@ -117,6 +117,7 @@ package final class Endpoint: Sendable {
     self.access = access
     self.query = query
     hasPages = query.contains("cursor")
+    hasDryRun = if case .key([.send]) = access { method == "POST" && query.contains("dry_run") } else { false }
     self.summary = summary
     self.body = body
     self.headers = headers
@@ -148,11 +149,8 @@ package final class Endpoint: Sendable {
   /// A list in pages. As a whole it is an export, which a key may do without reading pages, and the other way round.
   let hasPages: Bool
 
-  /// It can show what it would send, and sends nothing then. Whoever may write drafts may look.
-  var hasDryRun: Bool {
-    guard case .key(let scopes) = access else { return false }
-    return method == "POST" && scopes == [.send] && query.contains("dry_run")
-  }
+  /// It can show what it would send, and sends nothing then. Whoever may write drafts may look. Asked with each request.
+  let hasDryRun: Bool
 
   /// It says all in its path and query: a field in a body is a mistake, such as a `dry_run` that belongs into the query.
   var refusesFields: Bool { body == nil && method == "POST" }

@@ -58,6 +58,7 @@ final class AdoptedConfiguration {
     init(_ app: App) { self.app = app }
 
     var errorBrake: ErrorBrake? { app.errorBrake }
+    var approval: ApprovalRule? { app.approval }
     var replicas: Int { app.replicas }
   }
 
