@@ -432,7 +432,7 @@ const compose = (form) => {
     const list = builder.querySelector("[data-blocks]");
     const join = builder.querySelector("[data-join]");
     const byHand = builder.querySelector("[data-by-hand]");
-    const workshop = builder.querySelector("[data-workshop]");
+    const editor = builder.querySelector("[data-editor]");
     const within = (element, selector) => element.querySelector(`:scope > ${selector}`);
     const template = (name) => builder.querySelector(`template[data-of=${name}]`).content.firstElementChild.cloneNode(true);
 
@@ -488,7 +488,7 @@ const compose = (form) => {
     const readAll = () => {
       let shown = null;
       try { shown = blocksOf(expression.value); } catch (error) { if (!(error instanceof SyntaxError)) throw error; }
-      workshop.hidden = shown === null;
+      editor.hidden = shown === null;
       const words = shown === null ? byHand.dataset.byHand : "";
       if (byHand.textContent !== words) byHand.textContent = words;
       if (!shown) return;
@@ -525,7 +525,7 @@ const compose = (form) => {
         const neighbour = item.nextElementSibling ?? item.previousElementSibling;
         item.remove();
         changed();
-        (neighbour?.querySelector("[data-remove]") ?? within(workshop, ".actions").querySelector("[data-add]")).focus();
+        (neighbour?.querySelector("[data-remove]") ?? within(editor, ".actions").querySelector("[data-add]")).focus();
       }
     });
 

@@ -43,7 +43,7 @@ struct AudienceFields {
         .flag(.hidden),
       ]
     ) { html in
-      html.element("div", [.data(.workshop)]) { html in
+      html.element("div", [.data(.editor)]) { html in
         html.element("p", [.flag(.hidden)]) { html in
           html.element("label", [.set(.for, "join")], texts[.devicesThatFulfil])
           html.text(" ")

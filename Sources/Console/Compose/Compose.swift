@@ -143,7 +143,7 @@ struct ComposePages: PageSet {
     let form = ComposeForm(visit)
     let check = await MessageCheckup(of: form, visitor)
     return Frame.part(visitor) { html in
-      check.writeFaults(texts, isShown: false, &html)
+      check.writeFaults(texts, &html)
       check.writeReach(texts, &html)
       check.writeSentence(form, texts, &html)
       html.element("p") { check.writeButton(texts, &$0) }

@@ -43,7 +43,7 @@ struct ComposePage {
             .class("live-state"), .set(.role, "status"), .data(.checkState), .data(.busy, texts[.counting]),
             .data(.lost, texts[.checkLost]), .data(.ended, texts[.checkEnded]),
           ], "")
-        check.writeFaults(texts, isShown: false, &html)
+        check.writeFaults(texts, &html)
         check.writeReach(texts, &html)
         ComposePreview(form, texts).write(&html)
         check.writeRequests(texts, &html)

@@ -65,9 +65,9 @@ struct MessageCheckup {
 
   // MARK: Parts of the page, which the script replaces
 
-  /// `isShown`: on the page; otherwise the script puts them beside the fields.
-  func writeFaults(_ texts: Texts, isShown: Bool, _ html: inout HTML) {
-    html.element("section", [.id("checks"), .data(.checked), .flag(.hidden, !isShown || faults.isEmpty)]) { html in
+  /// Not shown: the script puts them beside the fields, each once its field was left.
+  func writeFaults(_ texts: Texts, _ html: inout HTML) {
+    html.element("section", [.id("checks"), .data(.checked), .flag(.hidden)]) { html in
       html.element("h2", texts[.beforeItCanGo])
       html.element("ul") { html in
         for fault in faults {

@@ -15,10 +15,7 @@ struct Asset: Sendable {
   private static let all = [style, script, icon]
 
   private init(_ name: String, _ ending: String, _ type: String, _ content: [UInt8]) {
-    let hash = Digest.sha256(content).prefix(8).map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }.joined()
+    let hash = Hex.text(Digest.sha256(content).prefix(8))
     link = Link("assets", "\(name).\(hash).\(ending)")
     (self.type, self.content) = (type, content)
     path = link.text

@@ -5,12 +5,7 @@ enum Mark {
   static let field = "mark"
   private static let bytes = 16
 
-  static func new() -> String {
-    SecureRandom.bytes(bytes).map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }.joined()
-  }
+  static func new() -> String { Hex.text(SecureRandom.bytes(bytes)) }
 
   /// Nil: the form has none of ours.
   static func given(_ visit: Visit) -> String? {

@@ -111,7 +111,7 @@ enum SafeAttribute {
   case lang, dir, charset, httpEquiv, name, content, rel, type, value, method, `for`, placeholder, title, autocomplete,
     role,
     scope, ariaLabel,
-    ariaLabelledBy, ariaCurrent, ariaLive, ariaHidden, ariaSort, ariaDescribedBy, colspan, datetime, inputMode,
+    ariaLabelledBy, ariaCurrent, ariaLive, ariaHidden, ariaDescribedBy, colspan, datetime, inputMode,
     maxLength, x, y, x1, x2, y1, y2, width, height, viewBox, points, preserveAspectRatio, textAnchor, ariaInvalid,
     ariaPressed, tabIndex, max, download, spellcheck, form, list, rows, min, low, high, optimum, autocapitalize,
     enctype,
@@ -140,7 +140,6 @@ enum SafeAttribute {
     case .ariaCurrent: "aria-current"
     case .ariaLive: "aria-live"
     case .ariaHidden: "aria-hidden"
-    case .ariaSort: "aria-sort"
     case .ariaDescribedBy: "aria-describedby"
     case .colspan: "colspan"
     case .datetime: "datetime"
@@ -210,7 +209,7 @@ enum DataAttribute: String {
   case zoneHere = "zone-here"
 
   // The composer.
-  case check, empty, scripted, number, most, builder, tags, workshop, join, blocks, add, of, text, kind, not, sign,
+  case check, empty, scripted, number, most, builder, tags, editor, join, blocks, add, of, text, kind, not, sign,
     value, remove
   case checked, busy, ended, field, pick, none, look, show, fixed, blank, unsaved, zone
   case `for` = "for"
